@@ -1,0 +1,101 @@
+# adit_module(kv SOURCES a.cc DEPS base LIBS fmt::fmt TESTS a_test.cc TEST_DEPS formats)
+# makes the library adit_kv (alias adit::kv) and its test program kv_test.
+# DEPS must stand in the folder's row of docs/layers.txt. TEST_DEPS are further modules that only tests use.
+
+file(STRINGS ${PROJECT_SOURCE_DIR}/docs/layers.txt ADIT_LAYER_ROWS REGEX "^[a-z]+:")
+
+function(adit_check_layer name)
+  set(allowed "")
+  set(found FALSE)
+  foreach(row IN LISTS ADIT_LAYER_ROWS)
+    if(row MATCHES "^${name}:(.*)$")
+      set(found TRUE)
+      string(REPLACE " " ";" allowed "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  if(NOT found)
+    message(FATAL_ERROR "docs/layers.txt has no row for '${name}'")
+  endif()
+  foreach(dep IN LISTS ARGN)
+    if(NOT dep IN_LIST allowed)
+      message(FATAL_ERROR "src/${name} may not depend on '${dep}': see docs/layers.txt")
+    endif()
+  endforeach()
+endfunction()
+
+# Options that every target of ours shares; never set for a whole directory.
+function(adit_target_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden
+                                             VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+                                              ${PROJECT_BINARY_DIR}/generated)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+                                           -Wimplicit-fallthrough -Wno-missing-field-initializers
+                                           -ffp-contract=off)
+  if(ADIT_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(${target} PRIVATE -Wthread-safety)
+  endif()
+  if(ADIT_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${ADIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${ADIT_SANITIZE})
+  endif()
+  if(ADIT_BUILD_FUZZERS)
+    # libFuzzer is guided by what is covered in the libraries too.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+  if(ADIT_COVERAGE)
+    target_compile_options(${target} PUBLIC --coverage)
+    target_link_options(${target} PUBLIC --coverage)
+  endif()
+endfunction()
+
+# adit_test(name SOURCES a_test.cc LIBS adit::kv LABELS fast): one GoogleTest program, each test known to ctest.
+function(adit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS;INCLUDES" ${ARGN})
+  if(NOT ADIT_BUILD_TESTS)
+    return()
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS fast)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE ADIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             ADIT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared")
+  adit_target_options(${name})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+endfunction()
+
+function(adit_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRIVATE_LIBS;TESTS;TEST_DEPS" ${ARGN})
+  adit_check_layer(${name} ${ARG_DEPS})
+  add_library(adit_${name} STATIC ${ARG_SOURCES})
+  add_library(adit::${name} ALIAS adit_${name})
+  adit_target_options(adit_${name})
+  foreach(dep IN LISTS ARG_DEPS)
+    target_link_libraries(adit_${name} PUBLIC adit::${dep})
+  endforeach()
+  target_link_libraries(adit_${name} PUBLIC ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
+  if(ARG_TESTS)
+    set(libs adit::${name})
+    foreach(dep IN LISTS ARG_TEST_DEPS)
+      list(APPEND libs adit::${dep})
+    endforeach()
+    adit_test(${name}_test SOURCES ${ARG_TESTS} LIBS ${libs} ${ARG_PRIVATE_LIBS})
+  endif()
+endfunction()
+
+# adit_isa_module(kernels_avx2 SOURCES ... FLAGS -mavx2 ...): objects compiled for one instruction set,
+# linked into adit_kernels. The flags reach these files and no others.
+function(adit_isa_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;FLAGS" ${ARGN})
+  add_library(adit_${name} OBJECT ${ARG_SOURCES})
+  adit_target_options(adit_${name})
+  target_link_libraries(adit_${name} PRIVATE adit::tensor)
+  target_compile_options(adit_${name} PRIVATE ${ARG_FLAGS} $<$<NOT:$<CONFIG:Debug>>:-O3>)
+endfunction()

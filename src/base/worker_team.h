@@ -1,0 +1,91 @@
+#ifndef ADIT_BASE_WORKER_TEAM_H_
+#define ADIT_BASE_WORKER_TEAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "adit/status.h"
+
+namespace adit {
+
+class WorkerTeam;
+
+// One member's view of a running parallel region.
+class Worker {
+ public:
+  int index() const { return index_; }
+  int count() const;
+
+  // Waits until every worker of the team has come here. All memory written before is visible after.
+  void Barrier();
+
+  // The next piece of the present phase, counted from 0; each piece goes to exactly one worker. Phases are what lies
+  // between barriers: after each Barrier the count starts at 0 again.
+  int64_t Claim();
+
+ private:
+  friend class WorkerTeam;
+  Worker(WorkerTeam* team, int index) : team_(team), index_(index) {}
+
+  WorkerTeam* team_;
+  int index_;
+};
+
+// A fixed set of threads that run one function together and meet at barriers; a whole forward pass is one region, so
+// nothing forks or joins inside it. A waiting thread spins a little (a barrier of a decode step is microseconds long), then
+// yields, then sleeps, so that a busy machine loses no more than its share.
+// Run is called by one thread at a time, which takes part as worker 0.
+class WorkerTeam {
+ public:
+  static constexpr int kMaxWorkers = 256;
+
+  // num_workers in 1..kMaxWorkers, else InvalidArgument. ResourceExhausted when the system gives no thread.
+  static Result<std::unique_ptr<WorkerTeam>> Create(int num_workers);
+  ~WorkerTeam();
+  WorkerTeam(const WorkerTeam&) = delete;
+  WorkerTeam& operator=(const WorkerTeam&) = delete;
+
+  int size() const { return size_; }
+
+  // Calls body(worker) on every worker and returns when all have returned. `body` must not throw.
+  template <typename Body>
+  void Run(Body&& body) {
+    using Type = std::remove_reference_t<Body>;
+    RunErased([](void* state, Worker& worker) { (*static_cast<Type*>(state))(worker); }, &body);
+  }
+
+ private:
+  friend class Worker;
+  using BodyFn = void (*)(void*, Worker&);
+
+  explicit WorkerTeam(int size) : size_(size) {}
+  void RunErased(BodyFn body, const void* state);
+  void ThreadMain(int index);
+  void Arrive();
+
+  // Constant after construction.
+  const int size_;
+  std::vector<std::thread> threads_;
+
+  // Written by the caller of RunErased before it raises region_, read by workers after.
+  BodyFn body_ = nullptr;
+  void* state_ = nullptr;
+  bool stopping_ = false;
+
+  // Each on its own cache line: region_ and generation_ are spun on, the counters are written by all.
+  alignas(64) std::atomic<uint32_t> region_{0};      // release on start of a region, acquire by workers
+  alignas(64) std::atomic<uint32_t> generation_{0};  // release by the last to arrive, acquire by the others
+  alignas(64) std::atomic<int> arrived_{0};          // acq_rel: the last to arrive has seen all others' writes
+  alignas(64) std::atomic<int64_t> next_piece_{0};   // relaxed: reset only while all others wait at the barrier
+};
+
+// Number of CPUs this process may run on, at least 1.
+int NumAvailableCpus();
+
+}  // namespace adit
+
+#endif  // ADIT_BASE_WORKER_TEAM_H_

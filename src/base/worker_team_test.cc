@@ -1,0 +1,58 @@
+#include "base/worker_team.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+namespace adit {
+namespace {
+
+TEST(WorkerTeam, RefusesSizesOutsideItsRange) {
+  EXPECT_EQ(WorkerTeam::Create(0).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(WorkerTeam::Create(WorkerTeam::kMaxWorkers + 1).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(WorkerTeam, EachPieceIsClaimedOnceInEveryPhase) {
+  for (int size : {1, 2, 5}) {
+    auto team = WorkerTeam::Create(size);
+    ASSERT_TRUE(team.ok());
+    constexpr int kPieces = 37;
+    constexpr int kPhases = 50;
+    std::vector<std::atomic<int>> claims(kPieces * kPhases);
+    (*team)->Run([&](Worker& worker) {
+      for (int phase = 0; phase < kPhases; ++phase) {
+        for (int64_t piece; (piece = worker.Claim()) < kPieces;) claims[phase * kPieces + piece].fetch_add(1);
+        worker.Barrier();
+      }
+    });
+    for (const auto& count : claims) EXPECT_EQ(count.load(), 1) << "team of " << size;
+  }
+}
+
+TEST(WorkerTeam, BarrierMakesWritesVisible) {
+  auto team = WorkerTeam::Create(4);
+  ASSERT_TRUE(team.ok());
+  std::vector<int> slots(4, 0);
+  std::atomic<int> wrong{0};
+  (*team)->Run([&](Worker& worker) {
+    for (int round = 1; round <= 500; ++round) {
+      slots[worker.index()] = round;
+      worker.Barrier();
+      for (int value : slots) wrong += value != round;
+      worker.Barrier();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(WorkerTeam, RunsManyRegionsOneAfterAnother) {
+  auto team = WorkerTeam::Create(3);
+  ASSERT_TRUE(team.ok());
+  std::atomic<int> calls{0};
+  for (int i = 0; i < 200; ++i) (*team)->Run([&](Worker&) { calls.fetch_add(1); });
+  EXPECT_EQ(calls.load(), 600);
+}
+
+}  // namespace
+}  // namespace adit

@@ -1,0 +1,41 @@
+#include "engine/loaded_model.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+#include "kernels/dispatch.h"
+#include "models/registry.h"
+
+namespace adit::engine {
+namespace {
+
+// A token that the tokenizer can give needs a row to be embedded by. More rows than tokens are padding.
+Status CheckVocabulary(const formats::GgufFile& file, const models::ModelSpec& spec,
+                       const tokenizer::Tokenizer& tokenizer) {
+  if (spec.vocab_size >= tokenizer.vocab_size()) return Status();
+  return Corrupt("gguf: {}: tensor 'token_embd.weight' has {} rows for the {} tokens of tokenizer.ggml.tokens", file.path(),
+                 spec.vocab_size, tokenizer.vocab_size());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<LoadedModel> model(new LoadedModel());
+  ADIT_ASSIGN_OR_RETURN(model->kernels_, kernels::SelectKernels(options.isa));
+  ADIT_ASSIGN_OR_RETURN(model->file_, formats::GgufFile::Open(options.path));
+  const formats::GgufMetadata& metadata = model->file_->metadata();
+  ADIT_ASSIGN_OR_RETURN(model->spec_, models::SpecFromGguf(*model->file_));
+  ADIT_ASSIGN_OR_RETURN(model->tokenizer_, tokenizer::Tokenizer::FromGguf(metadata));
+  ADIT_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->spec_, *model->tokenizer_));
+  ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
+  ADIT_ASSIGN_OR_RETURN(
+      model->team_, WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus()));
+  ADIT_ASSIGN_OR_RETURN(model->weights_, models::LoadWeights(model->spec_, model->file_, model->exec_context(),
+                                                             options.progress));
+  model->load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return model;
+}
+
+}  // namespace adit::engine

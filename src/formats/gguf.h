@@ -1,0 +1,32 @@
+#ifndef ADIT_FORMATS_GGUF_H_
+#define ADIT_FORMATS_GGUF_H_
+
+#include <memory>
+#include <string>
+
+#include "adit/status.h"
+#include "formats/gguf_metadata.h"
+#include "formats/weight_source.h"
+
+namespace adit::formats {
+
+// A GGUF file, version 2 or 3, little-endian, memory-mapped read-only. Format: docs/formats/gguf.md.
+// Open checks every count, size, offset and name before it is used, so that what it returns can be trusted: each
+// tensor's data lies inside the file and holds exactly its shape.
+class GgufFile : public WeightSource {
+ public:
+  // NotFound or Io when the file cannot be read, Corrupt when it breaks the format, Unsupported for another version,
+  // byte order or tensor type; each names the file and the field.
+  static Result<std::unique_ptr<GgufFile>> Open(const std::string& path);
+  // The same over bytes in memory, which must outlive the object. For tests and fuzzing.
+  static Result<std::unique_ptr<GgufFile>> Parse(std::span<const std::byte> bytes, const std::string& name);
+
+  ~GgufFile() override = default;
+  virtual const GgufMetadata& metadata() const = 0;
+  virtual uint32_t version() const = 0;
+  virtual size_t size_bytes() const = 0;
+};
+
+}  // namespace adit::formats
+
+#endif  // ADIT_FORMATS_GGUF_H_

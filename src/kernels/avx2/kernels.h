@@ -1,0 +1,22 @@
+#ifndef ADIT_KERNELS_AVX2_KERNELS_H_
+#define ADIT_KERNELS_AVX2_KERNELS_H_
+
+#include "kernels/attention.h"
+#include "kernels/elementwise.h"
+#include "kernels/matmul.h"
+
+// What this set has for the operations of a KernelTable beside the matrix products.
+namespace adit::kernels::avx2 {
+
+void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept;
+void RmsNorm(const RmsNormArgs& args) noexcept;
+void Rope(const RopeArgs& args) noexcept;
+void Glu(const GluArgs& args) noexcept;
+void StoreKv(const StoreKvArgs& args) noexcept;
+void Attend(const AttendArgs& args, const AttendWork& work) noexcept;
+void MergeStates(const float* from, float* into, int v_dim) noexcept;
+void FinishState(const float* state, float* out, int v_dim) noexcept;
+
+}  // namespace adit::kernels::avx2
+
+#endif  // ADIT_KERNELS_AVX2_KERNELS_H_

@@ -1,0 +1,37 @@
+#ifndef ADIT_KERNELS_AVX512_MATMUL_H_
+#define ADIT_KERNELS_AVX512_MATMUL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/matmul.h"
+#include "tensor/dtype.h"
+
+// The matrix products of this set. Members are defined and instantiated for plain types in matmul_f32.cc, for blocks of 32
+// columns in matmul_q8_32.cc and for blocks of 256 in matmul_q8_256.cc.
+namespace adit::kernels::avx512 {
+
+template <DType kType>
+struct Product {
+  static size_t PanelBytes(int64_t num_cols) noexcept;
+  static void Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept;
+  static void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept;
+};
+
+// Rows of a panel: two vectors.
+inline constexpr int kPlainPanelRows = 32;
+inline constexpr int kBlockPanelRows = 32;
+
+template <DType kType>
+constexpr WeightKernels KernelsOf() {
+  constexpr bool kPlain = kType == DType::kF32 || kType == DType::kF16 || kType == DType::kBF16;
+  return {.activation = kPlain ? ActivationFormat::kF32 : ActivationFormat::kQ8,
+          .panel_rows = kPlain ? kPlainPanelRows : kBlockPanelRows,
+          .panel_bytes = Product<kType>::PanelBytes,
+          .pack = Product<kType>::Pack,
+          .matmul = Product<kType>::Multiply};
+}
+
+}  // namespace adit::kernels::avx512
+
+#endif  // ADIT_KERNELS_AVX512_MATMUL_H_

@@ -1,0 +1,150 @@
+#ifndef ADIT_KERNELS_GENERIC_ELEMENTWISE_H_
+#define ADIT_KERNELS_GENERIC_ELEMENTWISE_H_
+
+#include "kernels/elementwise.h"
+#include "kernels/generic/exp.h"
+
+// Root mean square norm, rotary embedding and gated activations over vectors of V. Rows are short and come from the
+// caches; all three are bound by loads and stores, and the activations by their exponentials.
+namespace adit::kernels::generic {
+
+// Sum of squares. Vector i of x goes to accumulator i % 4, which hides the latency of the FMA; accumulators are added
+// as (0 + 1) + (2 + 3), then lanes as V::ReduceAdd says. So the order depends on dim alone.
+template <typename V>
+[[gnu::always_inline]] inline float SumOfSquares(const float* x, int64_t dim) {
+  constexpr int64_t kLanes = V::kLanes;
+  V sums[4] = {V::Zero(), V::Zero(), V::Zero(), V::Zero()};
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= dim; i += 4 * kLanes) {
+    for (int j = 0; j < 4; ++j) {
+      const V a = V::LoadU(x + i + j * kLanes);
+      sums[j] = V::Fma(a, a, sums[j]);
+    }
+  }
+  for (int j = 0; i < dim; ++j, i += kLanes) {
+    const V a = V::LoadPartial(x + i, dim - i < kLanes ? dim - i : kLanes);
+    sums[j] = V::Fma(a, a, sums[j]);
+  }
+  return V::ReduceAdd(V::Add(V::Add(sums[0], sums[1]), V::Add(sums[2], sums[3])));
+}
+
+// Bytes: x twice (the second time from the first-level cache), weight and out once. Operations: 4 an element.
+template <typename V>
+inline void RmsNorm(const RmsNormArgs& args) {
+  constexpr int64_t kLanes = V::kLanes;
+  for (int64_t row = 0; row < args.num_rows; ++row) {
+    const float* x = args.x + row * args.x_stride;
+    float* out = args.out + row * args.out_stride;
+    const float mean = SumOfSquares<V>(x, args.dim) / static_cast<float>(args.dim);
+    const V inverse_rms = V::Div(V::Broadcast(1.0f), V::Sqrt(V::Broadcast(mean + args.eps)));
+    int64_t i = 0;
+    for (; i + kLanes <= args.dim; i += kLanes) {
+      V::StoreU(out + i, V::Mul(V::Mul(V::LoadU(x + i), inverse_rms), V::LoadU(args.weight + i)));
+    }
+    if (const int64_t n = args.dim - i; n > 0) {
+      const V scaled = V::Mul(V::LoadPartial(x + i, n), inverse_rms);
+      V::StorePartial(out + i, V::Mul(scaled, V::LoadPartial(args.weight + i, n)), n);
+    }
+  }
+}
+
+// (a cos - b sin, b cos + a sin), of which the second product is rounded and the first is not.
+template <typename V>
+[[gnu::always_inline]] inline void TurnHalves(const RopeArgs& args, float* x) {
+  constexpr int kLanes = V::kLanes;
+  float* y = x + args.num_pairs;
+  int i = 0;
+  for (; i + kLanes <= args.num_pairs; i += kLanes) {
+    const V a = V::LoadU(x + i);
+    const V b = V::LoadU(y + i);
+    const V cos = V::LoadU(args.cos + i);
+    const V sin = V::LoadU(args.sin + i);
+    V::StoreU(x + i, V::Fms(a, cos, V::Mul(b, sin)));
+    V::StoreU(y + i, V::Fma(b, cos, V::Mul(a, sin)));
+  }
+  if (const int n = args.num_pairs - i; n > 0) {
+    const V a = V::LoadPartial(x + i, n);
+    const V b = V::LoadPartial(y + i, n);
+    const V cos = V::LoadPartial(args.cos + i, n);
+    const V sin = V::LoadPartial(args.sin + i, n);
+    V::StorePartial(x + i, V::Fms(a, cos, V::Mul(b, sin)), n);
+    V::StorePartial(y + i, V::Fma(b, cos, V::Mul(a, sin)), n);
+  }
+}
+
+template <typename V>
+[[gnu::always_inline]] inline void TurnInterleaved(const RopeArgs& args, float* x) {
+  constexpr int kPairs = V::kLanes / 2;
+  int i = 0;
+  for (; i + kPairs <= args.num_pairs; i += kPairs) {
+    const V ab = V::LoadU(x + 2 * i);
+    const V crossed = V::Mul(V::SwapPairs(ab), V::LoadTwice(args.sin + i));
+    V::StoreU(x + 2 * i, V::FmaSubAdd(ab, V::LoadTwice(args.cos + i), crossed));
+  }
+  if (const int n = args.num_pairs - i; n > 0) {
+    const V ab = V::LoadPartial(x + 2 * i, 2 * n);
+    const V crossed = V::Mul(V::SwapPairs(ab), V::LoadTwice(args.sin + i, n));
+    V::StorePartial(x + 2 * i, V::FmaSubAdd(ab, V::LoadTwice(args.cos + i, n), crossed), 2 * n);
+  }
+}
+
+// Bytes: x read and written, cos and sin from the first-level cache for all heads but one. Operations: 6 a pair.
+template <typename V>
+inline void Rope(const RopeArgs& args) {
+  float* x = args.x;
+  for (int head = 0; head < args.num_heads; ++head, x += args.head_dim) {
+    if (args.interleaved) {
+      TurnInterleaved<V>(args, x);
+    } else {
+      TurnHalves<V>(args, x);
+    }
+  }
+}
+
+template <typename V>
+struct Silu {
+  // x / (1 + exp(-x)): below 3 ulp; 0 where the exponential is above the largest float.
+  [[gnu::always_inline]] static V Of(V x) {
+    const V one = V::Broadcast(1.0f);
+    return V::Div(x, V::Add(one, Exp(V::Sub(V::Zero(), x))));
+  }
+};
+
+template <typename V>
+struct GeluTanh {
+  // 0.5 x (1 + tanh(u)) = x / (1 + exp(-2u)) with u = sqrt(2/pi) (x + 0.044715 x^3): no cancellation where tanh(u) is
+  // near -1. The error is below 3 ulp for x > -1; where exp(-2u) is large, the rounding of u adds |2u| / 2 ulp of its
+  // own.
+  [[gnu::always_inline]] static V Of(V x) {
+    const V one = V::Broadcast(1.0f);
+    const V cubic = V::Fma(V::Mul(V::Mul(x, x), x), V::Broadcast(0.044715f), x);
+    return V::Div(x, V::Add(one, Exp(V::Mul(cubic, V::Broadcast(-1.59576912f)))));
+  }
+};
+
+template <typename V, typename ActivationOf>
+[[gnu::always_inline]] inline void GluWith(const GluArgs& args) {
+  constexpr int64_t kLanes = V::kLanes;
+  int64_t i = 0;
+  for (; i + kLanes <= args.num_elements; i += kLanes) {
+    V::StoreU(args.out + i, V::Mul(ActivationOf::Of(V::LoadU(args.gate + i)), V::LoadU(args.up + i)));
+  }
+  if (const int64_t n = args.num_elements - i; n > 0) {
+    const V activated = ActivationOf::Of(V::LoadPartial(args.gate + i, n));
+    V::StorePartial(args.out + i, V::Mul(activated, V::LoadPartial(args.up + i, n)), n);
+  }
+}
+
+// Bytes: gate and up read, out written. Operations: about 20 an element.
+template <typename V>
+inline void Glu(const GluArgs& args) {
+  if (args.activation == Activation::kSilu) {
+    GluWith<V, Silu<V>>(args);
+  } else {
+    GluWith<V, GeluTanh<V>>(args);
+  }
+}
+
+}  // namespace adit::kernels::generic
+
+#endif  // ADIT_KERNELS_GENERIC_ELEMENTWISE_H_

@@ -1,0 +1,200 @@
+#include "kv/block_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace adit::kv {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+static_assert(!std::is_copy_constructible_v<BlockTable>);
+static_assert(std::is_nothrow_move_constructible_v<BlockTable>);
+
+TEST(BlockTable, TakesABlockForEveryBlockSizeTokensOrPart) {
+  BlockPool pool(10);
+  BlockTable table(pool, 16);
+  EXPECT_EQ(table.block_size(), 16);
+  EXPECT_THAT(table.ids(), IsEmpty());
+  EXPECT_TRUE(table.Reserve(0));
+  EXPECT_THAT(table.ids(), IsEmpty());
+  EXPECT_TRUE(table.Reserve(1));
+  EXPECT_THAT(table.ids(), ElementsAre(0));
+  EXPECT_TRUE(table.Reserve(16));
+  EXPECT_THAT(table.ids(), ElementsAre(0));
+  EXPECT_EQ(table.capacity_tokens(), 16);
+  EXPECT_TRUE(table.Reserve(17));
+  EXPECT_THAT(table.ids(), ElementsAre(0, 1));
+  EXPECT_TRUE(table.Reserve(80));
+  EXPECT_THAT(table.ids(), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(pool.num_free(), 5);
+}
+
+TEST(BlockTable, NeverShrinksByReserving) {
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(16));
+  EXPECT_TRUE(table.Reserve(1));
+  EXPECT_EQ(table.num_blocks(), 4);
+}
+
+TEST(BlockTable, TakesAllOrNothing) {
+  BlockPool pool(5);
+  BlockTable first(pool, 8);
+  BlockTable second(pool, 8);
+  ASSERT_TRUE(first.Reserve(24));
+  ASSERT_TRUE(second.Reserve(8));
+  EXPECT_FALSE(second.Reserve(25)) << "three more blocks, one is free";
+  EXPECT_THAT(second.ids(), ElementsAre(3));
+  EXPECT_EQ(pool.num_free(), 1);
+  EXPECT_TRUE(second.Reserve(16));
+  EXPECT_EQ(pool.num_free(), 0);
+  EXPECT_TRUE(second.Reserve(16)) << "a full pool does not matter to a table that has what it needs";
+}
+
+TEST(BlockTable, SaysWhatReservingWouldTake) {
+  BlockPool pool(5);
+  BlockTable table(pool, 8);
+  EXPECT_EQ(table.BlocksToReserve(0), 0);
+  EXPECT_EQ(table.BlocksToReserve(17), 3);
+  ASSERT_TRUE(table.Reserve(9));
+  EXPECT_EQ(table.BlocksToReserve(17), 1);
+  EXPECT_EQ(table.BlocksToReserve(1), 0);
+  EXPECT_EQ(table.BlocksToReserve(800), 98);
+}
+
+TEST(BlockTable, RefusesCountsThatNoPoolCanHold) {
+  BlockPool pool(2);
+  BlockTable table(pool, 1);
+  EXPECT_FALSE(table.Reserve(std::numeric_limits<int64_t>::max()));
+  EXPECT_FALSE(table.Reserve(int64_t{1} << 40));
+  EXPECT_EQ(pool.num_free(), 2);
+}
+
+TEST(BlockTable, TruncatesToTheBlocksThatHoldTheTokens) {
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(16));
+  table.Truncate(100);
+  EXPECT_EQ(table.num_blocks(), 4);
+  table.Truncate(9);
+  EXPECT_THAT(table.ids(), ElementsAre(0, 1, 2));
+  table.Truncate(8);
+  EXPECT_THAT(table.ids(), ElementsAre(0, 1));
+  EXPECT_EQ(pool.num_free(), 2);
+  ASSERT_TRUE(table.Reserve(16));
+  EXPECT_THAT(table.ids(), ElementsAre(0, 1, 2, 3)) << "what was given back last is taken first";
+  table.Truncate(0);
+  EXPECT_THAT(table.ids(), IsEmpty());
+  EXPECT_EQ(pool.num_free(), 4);
+}
+
+TEST(BlockTable, GivesEverythingBackAtItsEnd) {
+  BlockPool pool(4);
+  {
+    BlockTable table(pool, 4);
+    ASSERT_TRUE(table.Reserve(16));
+    EXPECT_EQ(pool.num_free(), 0);
+  }
+  EXPECT_EQ(pool.num_free(), 4);
+}
+
+TEST(BlockTable, MovesWithItsBlocks) {
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(8));
+  BlockTable moved = std::move(table);
+  EXPECT_THAT(moved.ids(), ElementsAre(0, 1));
+  EXPECT_EQ(pool.num_free(), 2);
+  BlockTable other(pool, 4);
+  ASSERT_TRUE(other.Reserve(8));
+  other = std::move(moved);
+  EXPECT_THAT(other.ids(), ElementsAre(0, 1));
+  EXPECT_EQ(pool.num_free(), 2);
+}
+
+TEST(BlockTable, KeepsItsPlaceInMemoryUpToMaxTokens) {
+  BlockPool pool(64);
+  BlockTable table(pool, 16, 1000);
+  ASSERT_TRUE(table.Reserve(1));
+  const int32_t* before = table.ids().data();
+  ASSERT_TRUE(table.Reserve(1000));
+  EXPECT_EQ(table.ids().data(), before);
+  BlockTable unlimited(pool, 16, std::numeric_limits<int64_t>::max());
+  EXPECT_TRUE(unlimited.Reserve(16));
+}
+
+// 100,000 random steps of eight sequences beside a model that knows only how many tokens each may hold.
+TEST(BlockTable, AgreesWithABruteForceModel) {
+  constexpr int32_t kBlocks = 50;
+  constexpr int kTables = 8;
+  constexpr int kSteps = 100'000;
+  constexpr uint32_t kSeed = 7;
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  std::mt19937 rng(kSeed);
+  BlockPool pool(kBlocks);
+  struct Sequence {
+    BlockTable table;
+    std::vector<int32_t> expected_ids;
+  };
+  std::vector<Sequence> sequences;
+  const auto new_sequence = [&] { return Sequence{BlockTable(pool, 1 + static_cast<int64_t>(rng() % 5)), {}}; };
+  for (int i = 0; i < kTables; ++i) sequences.push_back(new_sequence());
+
+  int64_t refused = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    SCOPED_TRACE(testing::Message() << "step " << step);
+    Sequence& sequence = sequences[rng() % kTables];
+    BlockTable& table = sequence.table;
+    const int64_t num_tokens = static_cast<int64_t>(rng() % 60);
+    const int64_t needed = (num_tokens + table.block_size() - 1) / table.block_size();
+    const int64_t held = static_cast<int64_t>(sequence.expected_ids.size());
+    switch (rng() % 8) {
+      case 0:
+        sequence = new_sequence();
+        break;
+      case 1:
+      case 2:
+        table.Truncate(num_tokens);
+        if (needed < held) sequence.expected_ids.resize(static_cast<size_t>(needed));
+        break;
+      default: {
+        const bool fits = needed - held <= pool.num_free();
+        ASSERT_EQ(table.Reserve(num_tokens), fits);
+        if (!fits) ++refused;
+        if (fits && needed > held) {
+          const std::vector<int32_t> before = sequence.expected_ids;
+          sequence.expected_ids.assign(table.ids().begin(), table.ids().end());
+          ASSERT_EQ(sequence.expected_ids.size(), static_cast<size_t>(needed));
+          ASSERT_TRUE(std::equal(before.begin(), before.end(), sequence.expected_ids.begin()));
+        }
+      }
+    }
+    // No block is in two tables, and what no table holds is free.
+    std::set<int32_t> in_use;
+    size_t total = 0;
+    for (const Sequence& each : sequences) {
+      ASSERT_THAT(each.table.ids(), testing::ElementsAreArray(each.expected_ids));
+      in_use.insert(each.expected_ids.begin(), each.expected_ids.end());
+      total += each.expected_ids.size();
+    }
+    ASSERT_EQ(in_use.size(), total);
+    ASSERT_EQ(pool.num_free(), kBlocks - static_cast<int32_t>(total));
+  }
+  EXPECT_GT(refused, 1'000) << "the pool must have been short of blocks now and then";
+  sequences.clear();
+  EXPECT_EQ(pool.num_free(), kBlocks);
+}
+
+}  // namespace
+}  // namespace adit::kv

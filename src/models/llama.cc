@@ -1,0 +1,24 @@
+// Llama 1 to 3 and what shares their shape (Mistral, SmolLM, Yi, ...): Touvron et al. 2023, Jiang et al. 2023.
+#include "models/gguf_keys.h"
+#include "models/registry.h"
+
+namespace adit::models {
+
+Status LlamaFromGguf(const formats::GgufFile& file, ModelSpec& spec) {
+  const GgufKeys keys(file, spec.architecture);
+  ADIT_ASSIGN_OR_RETURN(const GgufHyperparameters params, keys.ReadCommon(spec));
+  // GGUF converters reorder the rows of q and k of this family so that pairs are neighbours.
+  ADIT_ASSIGN_OR_RETURN(nn::RopeConfig rope, keys.ReadRope(params, /*interleaved=*/true));
+  spec.ropes.push_back(std::move(rope));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("attention.scale", 0.0));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("logit_scale", 0.0));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("embedding_scale", 0.0));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("residual_scale", 0.0));
+  LayerSpec layer = PlainLayer(params);
+  ADIT_ASSIGN_OR_RETURN(std::get<nn::AttentionBlockConfig>(layer.mixer).shape.window,
+                        keys.IntOr("attention.sliding_window", 0, 0, int64_t{1} << 40));
+  spec.layers.assign(static_cast<size_t>(params.num_layers), layer);
+  return Status();
+}
+
+}  // namespace adit::models

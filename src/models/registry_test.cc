@@ -1,0 +1,151 @@
+#include "models/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/worker_team.h"
+#include "kernels/dispatch.h"
+#include "models/weights.h"
+#include "support/gguf_builder.h"
+
+namespace adit::models {
+namespace {
+
+using testing::HasSubstr;
+
+// A complete model of one layer in memory, which a test may change before it is read.
+struct TinyModel {
+  std::string architecture = "llama";
+  std::function<void(test::GgufBuilder&)> more_keys = [](test::GgufBuilder&) {};
+  std::string without;         // a tensor that is left out
+  std::string extra;           // a tensor that no model has
+  int64_t vocab_size = 8;
+  uint32_t num_heads = 2;
+  uint32_t num_kv_heads = 1;
+  bool with_output = true;
+
+  std::vector<std::byte> Build() const {
+    test::GgufBuilder builder;
+    builder.AddString("general.architecture", architecture);
+    const auto key = [&](const char* name) { return architecture + "." + name; };
+    builder.Add<uint32_t>(key("block_count"), 1)
+        .Add<uint32_t>(key("context_length"), 64)
+        .Add<uint32_t>(key("embedding_length"), 16)
+        .Add<uint32_t>(key("feed_forward_length"), 24)
+        .Add<uint32_t>(key("attention.head_count"), num_heads)
+        .Add<uint32_t>(key("attention.head_count_kv"), num_kv_heads)
+        .Add<float>(key("attention.layer_norm_rms_epsilon"), 1e-6f);
+    more_keys(builder);
+    const auto add = [&](const std::string& name, std::vector<int64_t> shape) {
+      if (name == without) return;
+      int64_t size = 1;
+      for (int64_t dim : shape) size *= dim;
+      builder.AddTensorF32(name, std::move(shape), std::vector<float>(static_cast<size_t>(size), 0.5f));
+    };
+    add("token_embd.weight", {vocab_size, 16});
+    add("output_norm.weight", {16});
+    if (with_output) add("output.weight", {vocab_size, 16});
+    add("blk.0.attn_norm.weight", {16});
+    add("blk.0.ffn_norm.weight", {16});
+    add("blk.0.attn_q.weight", {16, 16});
+    add("blk.0.attn_k.weight", {8, 16});
+    add("blk.0.attn_v.weight", {8, 16});
+    add("blk.0.attn_output.weight", {16, 16});
+    add("blk.0.ffn_gate.weight", {24, 16});
+    add("blk.0.ffn_up.weight", {24, 16});
+    add("blk.0.ffn_down.weight", {16, 24});
+    if (!extra.empty()) add(extra, {16});
+    return builder.Build();
+  }
+};
+
+Result<ModelSpec> SpecOf(const TinyModel& model) {
+  const std::vector<std::byte> bytes = model.Build();
+  ADIT_ASSIGN_OR_RETURN(const auto file, formats::GgufFile::Parse(bytes, "tiny.gguf"));
+  return SpecFromGguf(*file);
+}
+
+Status LoadingOf(const TinyModel& model) {
+  const std::vector<std::byte> bytes = model.Build();
+  ADIT_ASSIGN_OR_RETURN(std::shared_ptr<formats::GgufFile> file, formats::GgufFile::Parse(bytes, "tiny.gguf"));
+  ADIT_ASSIGN_OR_RETURN(const ModelSpec spec, SpecFromGguf(*file));
+  ADIT_ASSIGN_OR_RETURN(const auto team, WorkerTeam::Create(1));
+  ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("ref"));
+  return LoadWeights(spec, file, {*kernels, *team}, {}).status();
+}
+
+TEST(Registry, ReadsAPlainModel) {
+  const auto spec = SpecOf({});
+  ASSERT_TRUE(spec.ok()) << spec.status().ToString();
+  EXPECT_EQ(spec->vocab_size, 8);
+  EXPECT_EQ(spec->hidden_dim, 16);
+  EXPECT_EQ(spec->context_length, 64);
+  EXPECT_FLOAT_EQ(spec->norm_eps, 1e-6f);
+  ASSERT_EQ(spec->layers.size(), 1u);
+  const auto& attention = std::get<nn::AttentionBlockConfig>(spec->layers[0].mixer);
+  EXPECT_EQ(attention.shape.k_dim, 8);
+  EXPECT_EQ(attention.shape.num_kv_heads, 1);
+  EXPECT_FLOAT_EQ(attention.shape.scale, 1.0f / std::sqrt(8.0f));
+  EXPECT_TRUE(spec->ropes[0].interleaved);
+  EXPECT_TRUE(LoadingOf({}).ok()) << LoadingOf({}).ToString();
+}
+
+TEST(Registry, RefusesAnotherArchitectureByNameAndSaysWhatItRuns) {
+  const auto spec = SpecOf({.architecture = "rwkv7"});
+  EXPECT_EQ(spec.status().code(), StatusCode::kUnsupported);
+  EXPECT_THAT(spec.status().message(), HasSubstr("'rwkv7'"));
+  EXPECT_THAT(spec.status().message(), HasSubstr("gemma3, llama, mistral, qwen2, qwen3, smollm3"));
+}
+
+TEST(Registry, RefusesWhatItWouldHaveToIgnore) {
+  const std::vector<std::pair<std::string, std::function<void(test::GgufBuilder&)>>> cases = {
+      {"llama.expert_count", [](auto& builder) { builder.template Add<uint32_t>("llama.expert_count", 8); }},
+      {"llama.attention.scale", [](auto& builder) { builder.template Add<float>("llama.attention.scale", 0.5f); }},
+      {"longrope", [](auto& builder) { builder.AddString("llama.rope.scaling.type", "longrope"); }},
+  };
+  for (const auto& [what, add] : cases) {
+    const auto spec = SpecOf({.more_keys = add});
+    EXPECT_EQ(spec.status().code(), StatusCode::kUnsupported) << what;
+    EXPECT_THAT(spec.status().message(), HasSubstr(what));
+  }
+}
+
+TEST(Registry, RefusesNumbersThatCannotBe) {
+  EXPECT_THAT(SpecOf({.num_heads = 0}).status().message(), HasSubstr("llama.attention.head_count is 0"));
+  EXPECT_THAT(SpecOf({.num_heads = 3, .num_kv_heads = 2}).status().message(), HasSubstr("not a multiple"));
+  EXPECT_THAT(SpecOf({.num_heads = 32, .num_kv_heads = 1}).status().message(), HasSubstr("heads of 0"));
+  const auto nan = [](test::GgufBuilder& builder) { builder.Add<float>("llama.rope.freq_base", NAN); };
+  EXPECT_THAT(SpecOf({.more_keys = nan}).status().message(), HasSubstr("llama.rope.freq_base"));
+}
+
+TEST(Weights, MissingTensorIsNamed) {
+  for (const char* name : {"blk.0.attn_q.weight", "blk.0.ffn_norm.weight", "output_norm.weight", "token_embd.weight"}) {
+    const Status status = LoadingOf({.without = name});
+    EXPECT_EQ(status.code(), StatusCode::kCorrupt) << name;
+    EXPECT_THAT(status.message(), HasSubstr(std::string("'") + name + "' is missing"));
+  }
+}
+
+TEST(Weights, TensorWithoutAPlaceIsRefused) {
+  const Status status = LoadingOf({.extra = "blk.0.attn_q_norm.weight"});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("'blk.0.attn_q_norm.weight'"));
+}
+
+TEST(Weights, WrongShapeIsRefusedWithBothShapes) {
+  const Status status = LoadingOf({.num_heads = 4, .num_kv_heads = 4});
+  EXPECT_EQ(status.code(), StatusCode::kCorrupt);
+  EXPECT_THAT(status.message(), HasSubstr("'blk.0.attn_k.weight' is [8, 16], expected [16, 16]"));
+}
+
+TEST(Weights, WithoutAnOutputMatrixTheEmbeddingIsTied) {
+  EXPECT_TRUE(LoadingOf({.with_output = false}).ok()) << LoadingOf({.with_output = false}).ToString();
+}
+
+}  // namespace
+}  // namespace adit::models

@@ -1,0 +1,73 @@
+#include "nn/attention_block.h"
+
+#include <array>
+
+#include "nn/norm.h"
+
+namespace adit::nn {
+namespace {
+
+// Norms and turns the queries and keys of each row, and stores its keys and values in the cache.
+void PlaceKeys(Worker& worker, const Pass& pass, const kernels::KvView& kv, const AttentionBlockConfig& config,
+               const AttentionBlockWeights& weights, std::span<const Rope> ropes, float norm_eps) {
+  const AttentionConfig& shape = config.shape;
+  const auto turn = [&](int64_t row, float* heads, int num_heads) {
+    if (config.rope < 0) return;
+    const size_t index = static_cast<size_t>(config.rope);
+    const RopeConfig& rope = ropes[index].config();
+    pass.kernels.rope({.x = heads,
+                       .num_heads = num_heads,
+                       .head_dim = shape.k_dim,
+                       .cos = pass.work.rope_cos[index] + row * rope.num_pairs,
+                       .sin = pass.work.rope_sin[index] + row * rope.num_pairs,
+                       .num_pairs = rope.num_pairs,
+                       .interleaved = rope.interleaved});
+  };
+  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+    float* q = pass.work.q + row * shape.num_heads * shape.k_dim;
+    float* k = pass.work.k + row * shape.num_kv_heads * shape.k_dim;
+    const float* v = pass.work.v + row * shape.num_kv_heads * shape.v_dim;
+    if (config.qk_norm) {
+      RmsNorm(pass, q, weights.q_norm, norm_eps, shape.num_heads, q);
+      RmsNorm(pass, k, weights.k_norm, norm_eps, shape.num_kv_heads, k);
+    }
+    turn(row, q, shape.num_heads);
+    turn(row, k, shape.num_kv_heads);
+    const RowPlace& place = pass.work.places[static_cast<size_t>(row)];
+    pass.kernels.store_kv({.kv = kv, .block_id = place.block_id, .slot = place.slot, .k = k, .v = v});
+  }
+}
+
+}  // namespace
+
+void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const AttentionBlockConfig& config,
+                       const AttentionBlockWeights& weights, std::span<const Rope> ropes, float norm_eps,
+                       BlockOutput output) {
+  const AttentionConfig& shape = config.shape;
+  Workspace& work = pass.work;
+  const int64_t num_tokens = pass.num_tokens();
+  const int64_t q_dim = int64_t{shape.num_heads} * shape.k_dim;
+  const std::array<LinearJob, 3> projections = {
+      LinearJob{.linear = &weights.q, .out = work.q, .out_stride = q_dim},
+      LinearJob{.linear = &weights.k, .out = work.k, .out_stride = int64_t{shape.num_kv_heads} * shape.k_dim},
+      LinearJob{.linear = &weights.v, .out = work.v, .out_stride = int64_t{shape.num_kv_heads} * shape.v_dim}};
+  RunLinear(worker, projections, work.normed.View(), num_tokens);
+  worker.Barrier();
+
+  const kernels::KvView kv = pass.kv_layout.View(pass.kv_pool, layer);
+  PlaceKeys(worker, pass, kv, config, weights, ropes, norm_eps);
+  worker.Barrier();
+
+  const ActivationRows attended = work.attended.Narrowed(int64_t{shape.num_heads} * shape.v_dim);
+  Attend(worker, pass.kernels, shape, pass.batch,
+         {.q = work.q, .q_stride = q_dim, .kv = kv, .out = attended.f32, .out_stride = attended.dim}, work.attention);
+  worker.Barrier();
+  if (attended.q8 != nullptr) {
+    for (int64_t row; (row = worker.Claim()) < num_tokens;) QuantizeRow(pass, attended, row);
+    worker.Barrier();
+  }
+
+  RunOutputLinear(worker, pass, weights.out, attended, output);
+}
+
+}  // namespace adit::nn

@@ -1,0 +1,31 @@
+#include "nn/feed_forward.h"
+
+#include <array>
+
+namespace adit::nn {
+
+void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwardConfig& config,
+                         const GatedFeedForwardWeights& weights, BlockOutput output) {
+  Workspace& work = pass.work;
+  const int64_t ffn_dim = config.ffn_dim;
+  const std::array<LinearJob, 2> projections = {
+      LinearJob{.linear = &weights.gate, .out = work.gate, .out_stride = ffn_dim},
+      LinearJob{.linear = &weights.up, .out = work.up, .out_stride = ffn_dim}};
+  RunLinear(worker, projections, work.normed.View(), pass.num_tokens());
+  worker.Barrier();
+
+  const ActivationRows gated = work.gated.Narrowed(ffn_dim);
+  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+    pass.kernels.glu({.gate = work.gate + row * ffn_dim,
+                      .up = work.up + row * ffn_dim,
+                      .out = gated.Row(row),
+                      .num_elements = ffn_dim,
+                      .activation = config.activation});
+    QuantizeRow(pass, gated, row);
+  }
+  worker.Barrier();
+
+  RunOutputLinear(worker, pass, weights.down, gated, output);
+}
+
+}  // namespace adit::nn

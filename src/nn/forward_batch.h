@@ -1,0 +1,26 @@
+#ifndef ADIT_NN_FORWARD_BATCH_H_
+#define ADIT_NN_FORWARD_BATCH_H_
+
+#include <cstdint>
+#include <span>
+
+namespace adit::nn {
+
+// The rows of a batch that belong to one sequence: consecutive tokens at consecutive positions.
+struct SequenceRows {
+  int64_t row_begin = 0;
+  int64_t num_rows = 0;
+  int64_t first_position = 0;            // of row_begin; the cache already holds all positions before it
+  std::span<const int32_t> block_table;  // covers positions 0 .. first_position + num_rows - 1
+};
+
+// What one forward pass computes: a ragged batch of tokens of several sequences, prompts and decodes alike.
+struct ForwardBatch {
+  std::span<const int32_t> tokens;           // [num_tokens], ids inside the vocabulary
+  std::span<const SequenceRows> sequences;   // in the order of their rows; together they cover all rows
+  std::span<const int64_t> logit_rows;       // rows whose logits are wanted, increasing
+};
+
+}  // namespace adit::nn
+
+#endif  // ADIT_NN_FORWARD_BATCH_H_

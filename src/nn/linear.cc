@@ -1,0 +1,61 @@
+#include "nn/linear.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace adit::nn {
+namespace {
+
+// Pieces per worker: enough that one held up by another process leaves little behind, few enough that claiming is free.
+constexpr int64_t kPiecesPerWorker = 8;
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(const kernels::KernelTable& kernels, DType dtype, int64_t num_rows, int64_t num_cols)
+    : kernels_(&kernels.weights[static_cast<int>(dtype)]), dtype_(dtype), num_rows_(num_rows), num_cols_(num_cols) {
+  ADIT_CHECK(kernels_->matmul != nullptr);
+}
+
+void PackedMatrix::Pack(const std::byte* rows, std::byte* panels, int64_t panel_begin, int64_t panel_end) const {
+  kernels_->pack({.rows = rows,
+                  .row_bytes = RowBytes(dtype_, num_cols_),
+                  .num_rows = num_rows_,
+                  .num_cols = num_cols_,
+                  .panels = panels},
+                 panel_begin, panel_end);
+}
+
+void PackedMatrix::Multiply(kernels::MatmulArgs args, int64_t panel_begin, int64_t panel_end) const {
+  args.weights = data_;
+  args.num_rows = num_rows_;
+  args.num_cols = num_cols_;
+  kernels_->matmul(args, panel_begin, panel_end);
+}
+
+void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const kernels::ActivationView& input,
+               int64_t num_tokens) {
+  int64_t total_panels = 0;
+  for (const LinearJob& job : jobs) total_panels += job.linear->matrix.num_panels();
+  const int64_t panels_per_piece = std::max<int64_t>(1, total_panels / (worker.count() * kPiecesPerWorker));
+
+  int64_t piece = worker.Claim();
+  int64_t job_first_piece = 0;
+  for (const LinearJob& job : jobs) {
+    const int64_t num_panels = job.linear->matrix.num_panels();
+    const int64_t num_pieces = (num_panels + panels_per_piece - 1) / panels_per_piece;
+    for (; piece < job_first_piece + num_pieces; piece = worker.Claim()) {
+      const int64_t panel_begin = (piece - job_first_piece) * panels_per_piece;
+      job.linear->matrix.Multiply({.activations = input,
+                            .num_tokens = num_tokens,
+                            .bias = job.linear->bias.empty() ? nullptr : job.linear->bias.data(),
+                            .out = job.out,
+                            .out_stride = job.out_stride,
+                            .accumulate = job.accumulate},
+                           panel_begin, std::min(panel_begin + panels_per_piece, num_panels));
+    }
+    job_first_piece += num_pieces;
+  }
+}
+
+}  // namespace adit::nn

@@ -1,0 +1,73 @@
+#ifndef ADIT_NN_LINEAR_H_
+#define ADIT_NN_LINEAR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/worker_team.h"
+#include "kernels/kernel_table.h"
+#include "tensor/dtype.h"
+
+namespace adit::nn {
+
+// A weight matrix as a kernel set multiplies by it: [num_rows, num_cols], outputs by inputs. Borrows its memory.
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;
+  // `kernels` has a product for `dtype`. Call set_data before use.
+  PackedMatrix(const kernels::KernelTable& kernels, DType dtype, int64_t num_rows, int64_t num_cols);
+
+  bool empty() const { return num_rows_ == 0; }
+  DType dtype() const { return dtype_; }
+  int64_t num_rows() const { return num_rows_; }
+  int64_t num_cols() const { return num_cols_; }
+  int64_t num_panels() const { return (num_rows_ + kernels_->panel_rows - 1) / kernels_->panel_rows; }
+  kernels::ActivationFormat activation() const { return kernels_->activation; }
+
+  // Whether the kernels want the weights rearranged; if not, they read the file's rows in place.
+  bool needs_packing() const { return kernels_->pack != nullptr; }
+  // Bytes that packing fills, a multiple of 64.
+  size_t packed_bytes() const { return needs_packing() ? static_cast<size_t>(num_panels()) * panel_bytes() : 0; }
+  size_t panel_bytes() const { return kernels_->panel_bytes(num_cols_); }
+  int panel_rows() const { return kernels_->panel_rows; }
+
+  // Packs panels [panel_begin, panel_end) of the file's `rows` into `panels`. Thread-safe for disjoint ranges.
+  void Pack(const std::byte* rows, std::byte* panels, int64_t panel_begin, int64_t panel_end) const;
+  // The packed panels, or the file's rows where nothing is packed; they outlive this.
+  void set_data(const std::byte* data) { data_ = data; }
+
+  // out[num_tokens, num_rows] of panels [panel_begin, panel_end); `args` names everything but the weights.
+  void Multiply(kernels::MatmulArgs args, int64_t panel_begin, int64_t panel_end) const;
+
+ private:
+  const kernels::WeightKernels* kernels_ = nullptr;
+  const std::byte* data_ = nullptr;
+  DType dtype_ = DType::kF32;
+  int64_t num_rows_ = 0;
+  int64_t num_cols_ = 0;
+};
+
+// y = W x + b.
+struct Linear {
+  PackedMatrix matrix;
+  std::vector<float> bias;  // [num_rows], or empty: none
+
+  bool wants_q8() const { return matrix.activation() == kernels::ActivationFormat::kQ8; }
+};
+
+// One product of a group that shares its input.
+struct LinearJob {
+  const Linear* linear = nullptr;
+  float* out = nullptr;     // [num_tokens, num_rows]
+  int64_t out_stride = 0;   // elements
+  bool accumulate = false;  // add to out
+};
+
+// Runs all jobs, shared out over the team by Claim; every worker calls it in the same phase. No barrier inside.
+void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const kernels::ActivationView& input, int64_t num_tokens);
+
+}  // namespace adit::nn
+
+#endif  // ADIT_NN_LINEAR_H_

@@ -1,0 +1,57 @@
+#include "sample/candidates.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sample/softmax.h"
+
+namespace adit::sample {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Candidates that are dropped with one comparison when the best of them is not kept.
+constexpr size_t kChunk = 64;
+
+}  // namespace
+
+void Candidates::Reset(std::span<const float> logits, float max) {
+  logits_.resize(logits.size());
+  size_ = logits.size();
+  whole_ = true;
+  if (max == kInfinity) {
+    for (size_t i = 0; i < size_; ++i) logits_[i] = logits[i] == kInfinity ? 0.0f : -kInfinity;
+    return;
+  }
+  for (size_t i = 0; i < size_; ++i) logits_[i] = logits[i] > -kInfinity ? logits[i] : -kInfinity;
+}
+
+void Candidates::Keep(Ranked last) {
+  if (whole_) ids_.resize(logits_.size());
+  size_t kept = 0;
+  const auto last_index = static_cast<size_t>(last.index);
+  for (size_t begin = 0; begin < size_; begin += kChunk) {
+    const size_t end = std::min(begin + kChunk, size_);
+    if (MaxLogit({&logits_[begin], end - begin}) < last.logit) continue;
+    for (size_t i = begin; i < end; ++i) {
+      // Without branches: where most of a row stays or half of it, they would be guessed wrong all the time.
+      const float logit = logits_[i];
+      const int equal = logit == last.logit ? 1 : 0;
+      const int keep = (logit > last.logit ? 1 : 0) | (equal & (i <= last_index ? 1 : 0));
+      logits_[kept] = logit;
+      ids_[kept] = id(static_cast<int64_t>(i));
+      kept += static_cast<size_t>(keep);
+    }
+  }
+  size_ = kept;
+  whole_ = false;
+}
+
+int64_t Candidates::Find(int32_t token_id) const {
+  if (whole_) return token_id >= 0 && token_id < size() ? token_id : -1;
+  const auto end = ids_.begin() + static_cast<std::ptrdiff_t>(size_);
+  const auto found = std::lower_bound(ids_.begin(), end, token_id);
+  return found != end && *found == token_id ? found - ids_.begin() : -1;
+}
+
+}  // namespace adit::sample

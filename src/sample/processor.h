@@ -1,0 +1,40 @@
+#ifndef ADIT_SAMPLE_PROCESSOR_H_
+#define ADIT_SAMPLE_PROCESSOR_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sample/candidates.h"
+
+namespace adit::sample {
+
+// Memory that sampling works in. Grows to what the largest row has needed and stays; nothing in it outlives a call.
+struct SampleScratch {
+  Candidates candidates;
+  std::vector<Ranked> ranked;
+  std::vector<int32_t> counts;  // by token id; all 0 between uses
+};
+
+// What a step may look at beside the candidates.
+struct SampleContext {
+  std::span<const int32_t> prompt;  // token ids before the output
+  std::span<const int32_t> output;  // token ids generated so far
+  SampleScratch& scratch;           // `candidates` is the list under work
+};
+
+// One step of a sampler: changes logits or drops candidates, and keeps the invariants of the list. Constant after its
+// construction, so samplers on several threads may run at the same time, each with its own scratch.
+class Processor {
+ public:
+  virtual ~Processor() = default;
+  virtual void Apply(const SampleContext& context, Candidates& candidates) const = 0;
+
+  // True when the candidate that ranks first always stays first: a sampler that takes the best token leaves the step
+  // out.
+  virtual bool KeepsBest() const = 0;
+};
+
+}  // namespace adit::sample
+
+#endif  // ADIT_SAMPLE_PROCESSOR_H_

@@ -1,0 +1,71 @@
+#ifndef ADIT_SAMPLE_SAMPLER_H_
+#define ADIT_SAMPLE_SAMPLER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "adit/status.h"
+#include "sample/processor.h"
+#include "sample/sampling_params.h"
+#include "sample/softmax.h"
+
+namespace adit::sample {
+
+struct TokenLogprob {
+  int32_t id = 0;
+  double logprob = 0;
+};
+
+// A token and what the model thought of it. Log probabilities are natural logarithms of the softmax of the model's own
+// logits, before bias, penalties and temperature; they are finite and at most 0.
+struct SampledToken {
+  int32_t id = 0;
+  double logprob = 0;  // NaN when top_logprobs is -1
+  // The model's most likely tokens, falling, equal ones by id; the sampled one may or may not be among them.
+  // top_logprobs of them, fewer when fewer have a probability above 0. Valid until the sampler's next call.
+  std::span<const TokenLogprob> top;
+};
+
+// Turns rows of logits into tokens as one request's SamplingParams say. Has no memory of earlier calls: the token is a
+// function of the parameters, the row, the history and the position, whatever else was sampled, when and by whom.
+// Movable. One thread at a time; samplers that share a scratch are used by one thread at a time together.
+class Sampler {
+ public:
+  // `scratch` is borrowed and outlives the sampler: samplers that take turns may share one, which holds some 4 MiB for
+  // a vocabulary of 262,144. Null: the sampler has its own. Errors: those of Validate.
+  static Result<Sampler> Create(SamplingParams params, int64_t vocab_size, const SamplingLimits& limits = {},
+                                SampleScratch* scratch = nullptr);
+
+  // The token that follows `prompt` and `output`, token ids, given the model's logits for it. `position`, with the
+  // seed, chooses the random number: the number of tokens before it, so that a sequence that is computed again draws
+  // again what it drew. A NaN or -inf logit means that the token cannot be picked; tokens with +inf share the
+  // probability evenly. Allocates nothing once a few rows have been sampled. InvalidArgument when the row is not
+  // vocab_size long; FailedPrecondition when no token can be picked.
+  Result<SampledToken> Sample(std::span<const float> logits, std::span<const int32_t> prompt,
+                              std::span<const int32_t> output, int64_t position);
+
+  const SamplingParams& params() const { return params_; }
+  int64_t vocab_size() const { return vocab_size_; }
+
+ private:
+  Sampler(SamplingParams params, int64_t vocab_size, SampleScratch* scratch);
+
+  Result<int32_t> Pick(std::span<const float> logits, BestLogit best, const SampleContext& context, int64_t position);
+  void FindTop(std::span<const float> logits, const LogSoftmax& log_softmax);
+
+  // Constant after construction.
+  SamplingParams params_;
+  int64_t vocab_size_;
+  bool greedy_;
+  std::vector<std::unique_ptr<Processor>> chain_;  // of a greedy sampler: without the steps that keep the best token
+  std::unique_ptr<SampleScratch> own_scratch_;
+  SampleScratch* scratch_;
+
+  std::vector<TokenLogprob> top_;  // told by the latest call
+};
+
+}  // namespace adit::sample
+
+#endif  // ADIT_SAMPLE_SAMPLER_H_

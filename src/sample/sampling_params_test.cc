@@ -1,0 +1,125 @@
+#include "sample/sampling_params.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace adit::sample {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int64_t kVocabSize = 1'000;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+using Change = std::function<void(SamplingParams&)>;
+
+Status ValidateWith(const Change& change) {
+  SamplingParams params;
+  change(params);
+  return Validate(params, kVocabSize);
+}
+
+void ExpectRefused(const Change& change, const std::string& field, const std::string& value, const std::string& range) {
+  const Status status = ValidateWith(change);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr(field), HasSubstr(value), HasSubstr(range)));
+}
+
+TEST(SamplingParams, DefaultsAreValidAndDrawFromTheModel) {
+  const SamplingParams params;
+  EXPECT_TRUE(Validate(params, 1).ok());
+  EXPECT_FALSE(IsGreedy(params));
+}
+
+TEST(SamplingParams, EndsOfRangesAreValid) {
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.temperature = 0; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.temperature = 1e-300; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.temperature = 2; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_k = -1; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_k = kVocabSize; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_p = 0; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.min_p = 1; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.repetition_penalty = 10; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.repetition_penalty = 1e-9; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.repeat_last_n = 0; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.presence_penalty = -2; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.frequency_penalty = 2; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.logit_bias = {{0, 100}, {999, -kInfinity}, {5, -100}}; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.logit_bias.assign(kMaxLogitBiases, {1, 1}); }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.seed = std::numeric_limits<int64_t>::min(); }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_logprobs = -1; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_logprobs = 20; }).ok());
+}
+
+TEST(SamplingParams, RefusalsNameFieldValueAndRange) {
+  ExpectRefused([](auto& p) { p.temperature = -0.5; }, "temperature", "-0.5", "[0, 2]");
+  ExpectRefused([](auto& p) { p.temperature = 2.01; }, "temperature", "2.01", "[0, 2]");
+  ExpectRefused([](auto& p) { p.top_k = -2; }, "top_k", "-2", "-1..1000");
+  ExpectRefused([](auto& p) { p.top_k = 1'001; }, "top_k", "1001", "-1..1000");
+  ExpectRefused([](auto& p) { p.top_p = 1.5; }, "top_p", "1.5", "[0, 1]");
+  ExpectRefused([](auto& p) { p.top_p = -0.1; }, "top_p", "-0.1", "[0, 1]");
+  ExpectRefused([](auto& p) { p.min_p = 1.1; }, "min_p", "1.1", "[0, 1]");
+  ExpectRefused([](auto& p) { p.repetition_penalty = 0; }, "repetition_penalty", "0", "(0, 10]");
+  ExpectRefused([](auto& p) { p.repetition_penalty = 10.5; }, "repetition_penalty", "10.5", "(0, 10]");
+  ExpectRefused([](auto& p) { p.repeat_last_n = -2; }, "repeat_last_n", "-2", "-1..");
+  ExpectRefused([](auto& p) { p.presence_penalty = 2.5; }, "presence_penalty", "2.5", "[-2, 2]");
+  ExpectRefused([](auto& p) { p.frequency_penalty = -3; }, "frequency_penalty", "-3", "[-2, 2]");
+  ExpectRefused([](auto& p) { p.logit_bias = {{1'000, 1}}; }, "logit_bias", "1000", "0..999");
+  ExpectRefused([](auto& p) { p.logit_bias = {{-1, 1}}; }, "logit_bias", "-1", "0..999");
+  ExpectRefused([](auto& p) { p.logit_bias = {{7, 100.5}}; }, "logit_bias", "100.5", "[-100, 100]");
+  ExpectRefused([](auto& p) { p.logit_bias.resize(1'025); }, "logit_bias", "1025", "1024");
+  ExpectRefused([](auto& p) { p.top_logprobs = 21; }, "top_logprobs", "21", "-1..20");
+  ExpectRefused([](auto& p) { p.top_logprobs = -2; }, "top_logprobs", "-2", "-1..20");
+}
+
+TEST(SamplingParams, RefusesWhatIsNoNumber) {
+  for (const double bad : {kNaN, kInfinity, -kInfinity}) {
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.temperature = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.top_p = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.min_p = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.repetition_penalty = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.presence_penalty = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.frequency_penalty = bad; }).ok());
+  }
+  EXPECT_FALSE(ValidateWith([](auto& p) { p.logit_bias = {{1, kNaN}}; }).ok());
+  EXPECT_FALSE(ValidateWith([](auto& p) { p.logit_bias = {{1, kInfinity}}; }).ok());
+}
+
+TEST(SamplingParams, RefusesVocabulariesOfNoSize) {
+  for (const int64_t vocab_size : {int64_t{0}, int64_t{-1}, int64_t{1} << 31}) {
+    EXPECT_THAT(Validate({}, vocab_size).message(), HasSubstr("vocab_size"));
+  }
+}
+
+TEST(SamplingParams, LimitsMayBeSet) {
+  SamplingParams params;
+  params.temperature = 100;
+  params.top_logprobs = 1'000;
+  EXPECT_TRUE(Validate(params, kVocabSize, {.max_temperature = 100, .max_top_logprobs = 1'000}).ok());
+  EXPECT_FALSE(Validate(params, kVocabSize, {.max_temperature = 99, .max_top_logprobs = 1'000}).ok());
+  EXPECT_FALSE(Validate(params, kVocabSize, {.max_temperature = 100, .max_top_logprobs = 999}).ok());
+}
+
+TEST(SamplingParams, GreedyMeansThatNothingIsDrawn) {
+  const auto greedy = [](const Change& change) {
+    SamplingParams params;
+    change(params);
+    return IsGreedy(params);
+  };
+  EXPECT_TRUE(greedy([](auto& p) { p.temperature = 0; }));
+  EXPECT_TRUE(greedy([](auto& p) { p.temperature = 1e-12; }));
+  EXPECT_FALSE(greedy([](auto& p) { p.temperature = kGreedyTemperature; }));
+  EXPECT_TRUE(greedy([](auto& p) { p.top_k = 1; }));
+  EXPECT_FALSE(greedy([](auto& p) { p.top_k = 2; }));
+  EXPECT_TRUE(greedy([](auto& p) { p.top_p = 0; }));
+}
+
+}  // namespace
+}  // namespace adit::sample

@@ -1,0 +1,125 @@
+#include "sample/top_p.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "sample/softmax.h"
+
+namespace adit::sample {
+namespace {
+
+// Candidates are not sorted: their weights are summed in buckets by the distance from the best logit, and only in the
+// bucket in which the sum reaches its goal does their order matter. Buckets are 1/128 wide, so few candidates share
+// one, and reach 32 below the best, where a weight is 1e-14; the last one holds what lies beyond. 4096 sums are 32 KiB.
+constexpr size_t kBuckets = 4096;
+constexpr float kBucketsPerUnit = 128.0f;
+constexpr size_t kChunk = 256;
+
+// The buckets of up to kChunk candidates. They rise as the logit falls; a distance of inf, that of a logit of -inf,
+// falls into the last one.
+using BucketChunk = std::array<int32_t, kChunk>;
+void FindBuckets(std::span<const float> logits, float max, BucketChunk& buckets) {
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const float bucket = (max - logits[i]) * kBucketsPerUnit;
+    buckets[i] = static_cast<int32_t>(bucket < kBuckets - 1 ? bucket : kBuckets - 1);
+  }
+}
+
+std::span<const float> ChunkAt(std::span<const float> logits, size_t begin) {
+  return logits.subspan(begin, std::min(kChunk, logits.size() - begin));
+}
+
+void SumByBucket(std::span<const float> logits, float max, std::span<double, kBuckets> sums) {
+  std::array<float, kChunk> weights;
+  BucketChunk buckets;
+  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
+    const std::span<const float> chunk = ChunkAt(logits, begin);
+    FindBuckets(chunk, max, buckets);
+    ExpWeights(chunk, max, std::span(weights).first(chunk.size()));
+    for (size_t i = 0; i < chunk.size(); ++i) sums[static_cast<size_t>(buckets[i])] += weights[i];
+  }
+}
+
+void Gather(std::span<const float> logits, float max, int32_t bucket, std::vector<Ranked>& out) {
+  BucketChunk buckets;
+  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
+    const std::span<const float> chunk = ChunkAt(logits, begin);
+    FindBuckets(chunk, max, buckets);
+    for (size_t i = 0; i < chunk.size(); ++i) {
+      if (buckets[i] == bucket) out.push_back({chunk[i], static_cast<int64_t>(begin + i)});
+    }
+  }
+}
+
+double SumWeights(std::span<const Ranked> ranked, float max) {
+  std::array<float, kChunk> logits;
+  double sum = 0;
+  for (size_t begin = 0; begin < ranked.size(); begin += kChunk) {
+    const std::span<const Ranked> chunk = ranked.subspan(begin, std::min(kChunk, ranked.size() - begin));
+    for (size_t i = 0; i < chunk.size(); ++i) logits[i] = chunk[i].logit;
+    sum += SumExp(std::span(logits).first(chunk.size()), max);
+  }
+  return sum;
+}
+
+// The first of `ranked`, in the order of their ranks, at which the running sum of weights, `reached` before it, is not
+// below `goal`; the last where rounding keeps the sum below. Halves the range around its median until one is left, so
+// takes linear time. Precondition: ranked is not empty. Reorders it.
+Ranked FindCrossing(std::span<Ranked> ranked, float max, double reached, double goal) {
+  while (ranked.size() > 1) {
+    const size_t half = ranked.size() / 2;
+    std::nth_element(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(half), ranked.end(), RanksBefore);
+    const double upper = SumWeights(ranked.first(half), max);
+    if (reached + upper >= goal) {
+      ranked = ranked.first(half);
+    } else {
+      reached += upper;
+      ranked = ranked.subspan(half);
+    }
+  }
+  return ranked.front();
+}
+
+// Where the smallest set of best candidates ends whose share of the weight reaches `p`, a number below 1.
+Ranked FindNucleusEnd(std::span<const float> logits, double p, std::vector<Ranked>& scratch) {
+  const float max = MaxLogit(logits);
+  std::array<double, kBuckets> sums{};
+  SumByBucket(logits, max, sums);
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  const double goal = p * total;
+
+  // Ends inside: `reached` goes through the values that `total` had, and the last of them is not below the goal.
+  size_t bucket = 0;
+  double reached = 0;  // by the buckets before it
+  while (sums[bucket] == 0 || reached + sums[bucket] < goal) reached += sums[bucket++];
+
+  scratch.clear();
+  scratch.reserve(logits.size());
+  Gather(logits, max, static_cast<int32_t>(bucket), scratch);
+  return FindCrossing(scratch, max, reached, goal);
+}
+
+class TopP final : public Processor {
+ public:
+  explicit TopP(double p) : p_(p) {}
+
+  void Apply(const SampleContext& context, Candidates& candidates) const override {
+    candidates.Keep(FindNucleusEnd(candidates.logits(), p_, context.scratch.ranked));
+  }
+
+  bool KeepsBest() const override { return true; }
+
+ private:
+  const double p_;
+};
+
+}  // namespace
+
+std::unique_ptr<Processor> MakeTopP(const SamplingParams& params) {
+  if (params.top_p >= 1) return nullptr;
+  return std::make_unique<TopP>(params.top_p);
+}
+
+}  // namespace adit::sample

@@ -1,0 +1,31 @@
+#ifndef ADIT_TENSOR_DECODE_H_
+#define ADIT_TENSOR_DECODE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace adit {
+
+// One decoder for each DType, reached through DTypeTraits::decode. Each widens num_elements, a multiple of the type's
+// block size, from `blocks` to `out`. `blocks` need not be aligned and must not overlap `out`. The results are those of
+// the formula in the header of the format, products first and from left to right, rounded to float after each
+// operation.
+void DecodeF32(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeF16(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeBF16(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ4_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ4_1(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ5_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ5_1(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ8_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ2K(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ3K(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ4K(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ5K(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeQ6K(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ4NL(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ4XS(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+
+}  // namespace adit
+
+#endif  // ADIT_TENSOR_DECODE_H_

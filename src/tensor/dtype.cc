@@ -1,0 +1,62 @@
+#include "tensor/dtype.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "tensor/decode.h"
+#include "tensor/iq4_nl.h"
+#include "tensor/iq4_xs.h"
+#include "tensor/q2_k.h"
+#include "tensor/q3_k.h"
+#include "tensor/q4_0.h"
+#include "tensor/q4_1.h"
+#include "tensor/q4_k.h"
+#include "tensor/q5_0.h"
+#include "tensor/q5_1.h"
+#include "tensor/q5_k.h"
+#include "tensor/q6_k.h"
+#include "tensor/q8_0.h"
+
+namespace adit {
+namespace {
+
+constexpr DTypeTraits kTraits[] = {
+    {"f32", 1, 4, &DecodeF32},
+    {"f16", 1, 2, &DecodeF16},
+    {"bf16", 1, 2, &DecodeBF16},
+    {"q4_0", 32, sizeof(BlockQ4_0), &DecodeQ4_0},
+    {"q4_1", 32, sizeof(BlockQ4_1), &DecodeQ4_1},
+    {"q5_0", 32, sizeof(BlockQ5_0), &DecodeQ5_0},
+    {"q5_1", 32, sizeof(BlockQ5_1), &DecodeQ5_1},
+    {"q8_0", 32, sizeof(BlockQ8_0), &DecodeQ8_0},
+    {"q2_k", 256, sizeof(BlockQ2K), &DecodeQ2K},
+    {"q3_k", 256, sizeof(BlockQ3K), &DecodeQ3K},
+    {"q4_k", 256, sizeof(BlockQ4K), &DecodeQ4K},
+    {"q5_k", 256, sizeof(BlockQ5K), &DecodeQ5K},
+    {"q6_k", 256, sizeof(BlockQ6K), &DecodeQ6K},
+    {"iq4_nl", 32, sizeof(BlockIQ4NL), &DecodeIQ4NL},
+    {"iq4_xs", 256, sizeof(BlockIQ4XS), &DecodeIQ4XS},
+};
+static_assert(std::size(kTraits) == kNumDTypes);
+
+char ToLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+const DTypeTraits& Traits(DType dtype) {
+  const auto index = static_cast<size_t>(dtype);
+  ADIT_DCHECK(index < std::size(kTraits));
+  return kTraits[index];
+}
+
+std::optional<DType> ParseDType(std::string_view name) {
+  for (int i = 0; i < kNumDTypes; ++i) {
+    const std::string_view row = kTraits[i].name;
+    const bool equal =
+        std::equal(row.begin(), row.end(), name.begin(), name.end(), [](char a, char b) { return a == ToLower(b); });
+    if (equal) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace adit

@@ -1,0 +1,19 @@
+#include "tensor/q4_0.h"
+
+#include "tensor/decode.h"
+#include "tensor/decode_internal.h"
+#include "tensor/half.h"
+
+namespace adit {
+
+void DecodeQ4_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept {
+  ForEachBlock<BlockQ4_0, 32>(blocks, out, num_elements, [](const BlockQ4_0& block, float* x) {
+    const float d = HalfToFloat(block.d);
+    for (int j = 0; j < 16; ++j) {
+      x[j] = d * static_cast<float>((block.qs[j] & 15) - 8);
+      x[j + 16] = d * static_cast<float>((block.qs[j] >> 4) - 8);
+    }
+  });
+}
+
+}  // namespace adit

@@ -1,0 +1,42 @@
+#ifndef ADIT_TOKENIZER_PRE_TOKENIZER_H_
+#define ADIT_TOKENIZER_PRE_TOKENIZER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adit::tokenizer {
+
+// Where the words of a text end: ascending byte offsets, the last one the size of the text. No word is empty.
+using WordEnds = std::vector<size_t>;
+
+// Cuts `text` into words and appends their ends. Each rule is the published regular expression of a family, written as
+// a scanner that reads each character a bounded number of times; its source states the expression. Precondition: every
+// character of `text` is complete (RewriteLenient).
+using SplitFunction = void (*)(std::string_view text, WordEnds& ends);
+
+void SplitGpt2(std::string_view text, WordEnds& ends);            // split_gpt2.cc
+void SplitDigitsThenGpt2(std::string_view text, WordEnds& ends);  // split_gpt2.cc
+void SplitDefault(std::string_view text, WordEnds& ends);         // split_default.cc
+void SplitLlama3(std::string_view text, WordEnds& ends);          // split_llama3.cc
+void SplitQwen2(std::string_view text, WordEnds& ends);           // split_llama3.cc
+void SplitQwen35(std::string_view text, WordEnds& ends);          // split_llama3.cc
+
+// What `tokenizer.ggml.pre` selects.
+struct PreTokenizer {
+  std::string_view name;
+  SplitFunction split;
+  bool whole_words = false;  // a word that is a vocabulary entry is taken as that entry, whatever the merges say
+  bool adds_bos = false;     // where the metadata does not say
+};
+
+// Null for a name that this build does not know.
+const PreTokenizer* FindPreTokenizer(std::string_view name);
+
+// All names, for error messages: "a, b, c".
+std::string PreTokenizerNames();
+
+}  // namespace adit::tokenizer
+
+#endif  // ADIT_TOKENIZER_PRE_TOKENIZER_H_

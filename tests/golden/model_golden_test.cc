@@ -1,0 +1,115 @@
+// Logits and greedy continuations of small models against those of another implementation (../shared/oracle/README.md says how
+// they were made and to what accuracy).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/dispatch.h"
+#include "support/model_harness.h"
+#include "support/safetensors_reader.h"
+
+namespace adit {
+namespace {
+
+using test::Argmax;
+using test::ModelHarness;
+
+constexpr double kRefTolerance = 2e-4;
+constexpr double kFastTolerance = 5e-2;
+// Where the two best logits are closer than this, a fast kernel may rightly choose the other one.
+constexpr float kSafeMargin = 0.1f;
+
+struct Golden {
+  const char* model;
+  const char* file;
+  int64_t window;  // a sliding window that the GGUF file does not tell; 0: none
+};
+
+void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.model; }
+
+constexpr Golden kGoldens[] = {
+    {"llama", "model-f32.gguf", 0},
+    {"llama_8l", "model-bf16.gguf", 0},
+    {"llama_bias", "model-f16.gguf", 0},
+    {"llama_rope_linear", "model-bf16.gguf", 0},
+    {"llama_rope_llama3", "model-bf16.gguf", 0},
+    {"llama_rope_yarn", "model-bf16.gguf", 0},
+    {"llama_spm", "model-bf16.gguf", 0},
+    {"llama_tied", "model-f32.gguf", 0},
+    {"mistral", "model-bf16.gguf", 8},
+    {"qwen2", "model-f32.gguf", 0},
+    {"qwen3", "model-bf16.gguf", 0},
+    {"gemma3_text", "model-f32.gguf", 0},
+    {"smollm3", "model-bf16.gguf", 0},
+};
+constexpr const char* kPrompts[] = {"p1", "p7", "p33", "p200", "text"};
+
+double MaxAbsDiff(std::span<const float> got, std::span<const float> want) {
+  EXPECT_EQ(got.size(), want.size());
+  double worst = 0.0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    const double diff = std::abs(static_cast<double>(got[i]) - want[i]);
+    if (!(diff <= worst)) worst = diff;  // NaN counts as the worst
+  }
+  return worst;
+}
+
+class ModelGolden : public testing::TestWithParam<std::tuple<Golden, std::string>> {};
+
+TEST_P(ModelGolden, LogitsAndGreedyTokensMatch) {
+  const auto& [golden, isa] = GetParam();
+  const std::string folder = std::string(ADIT_SHARED_DIR) + "/oracle/models/" + golden.model + "/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const bool is_ref = isa == "ref";
+  const double tolerance = is_ref ? kRefTolerance : kFastTolerance;
+
+  auto kernels = kernels::SelectKernels(isa);
+  ASSERT_TRUE(kernels.ok()) << kernels.status().ToString();
+  auto harness = ModelHarness::Load(folder + golden.file, **kernels, 2, [&](models::ModelSpec& spec) {
+    if (golden.window == 0) return;
+    for (auto& layer : spec.layers) std::get<nn::AttentionBlockConfig>(layer.mixer).shape.window = golden.window;
+  });
+  ASSERT_TRUE(harness.ok()) << harness.status().ToString();
+  ModelHarness& model = **harness;
+  auto tensors = test::ReadSafetensors(folder + "golden.safetensors");
+  ASSERT_TRUE(tensors.ok()) << tensors.status().ToString();
+  const auto tensor = [&](const std::string& name) -> const test::TestTensor& { return tensors->at(name); };
+
+  for (const std::string prompt : kPrompts) {
+    std::vector<int32_t> tokens = tensor(prompt + ".ids").Int32s();
+    std::vector<float> logits = model.Last(tokens);
+    EXPECT_LE(MaxAbsDiff(logits, tensor(prompt + ".logits_last").Floats()), tolerance) << prompt;
+
+    const std::vector<int32_t> greedy = tensor(prompt + ".greedy").Int32s();
+    const std::vector<float> margins = tensor(prompt + ".greedy_margin").Floats();
+    for (size_t i = 0; i < greedy.size(); ++i) {
+      if (!is_ref && margins[i] <= kSafeMargin) break;  // from here the continuation may rightly differ
+      ASSERT_EQ(Argmax(logits), greedy[i]) << prompt << ", token " << i;
+      logits = model.Run(std::span(&greedy[i], 1), static_cast<int64_t>(tokens.size()), 1, 0);
+      tokens.push_back(greedy[i]);
+    }
+  }
+  const std::vector<int32_t> p33 = tensor("p33.ids").Int32s();
+  EXPECT_LE(MaxAbsDiff(model.Run(p33, 0, ModelHarness::kMaxTokens, 0), tensor("p33.logits_all").Floats()), tolerance);
+}
+
+std::vector<std::string> AvailableSets() {
+  std::vector<std::string> names;
+  for (const kernels::KernelSet& set : kernels::KernelSets()) {
+    if (set.available) names.push_back(set.table->name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
+                         testing::Combine(testing::ValuesIn(kGoldens), testing::ValuesIn(AvailableSets())),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param).model) + "_" + std::get<1>(test.param);
+                         });
+
+}  // namespace
+}  // namespace adit

@@ -1,0 +1,69 @@
+#include "support/model_harness.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "models/registry.h"
+#include "nn/exec_context.h"
+
+namespace adit::test {
+
+Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(const std::string& path, const kernels::KernelTable& kernels,
+                                                         int num_threads, const AdjustSpec& adjust) {
+  ADIT_ASSIGN_OR_RETURN(std::shared_ptr<formats::GgufFile> file, formats::GgufFile::Open(path));
+  return Load(std::move(file), kernels, num_threads, adjust);
+}
+
+Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(std::shared_ptr<formats::GgufFile> file,
+                                                         const kernels::KernelTable& kernels, int num_threads,
+                                                         const AdjustSpec& adjust) {
+  std::unique_ptr<ModelHarness> harness(new ModelHarness());
+  harness->file_ = std::move(file);
+  ADIT_ASSIGN_OR_RETURN(harness->spec_, models::SpecFromGguf(*harness->file_));
+  if (adjust) adjust(harness->spec_);
+  ADIT_ASSIGN_OR_RETURN(harness->team_, WorkerTeam::Create(num_threads));
+  const nn::ExecContext context{kernels, *harness->team_};
+  ADIT_ASSIGN_OR_RETURN(harness->weights_, models::LoadWeights(harness->spec_, harness->file_, context, {}));
+  harness->layout_ = std::make_unique<nn::KvLayout>(harness->spec_.CacheSpecs(), kernels.native_kv, kBlockSize);
+  constexpr int64_t kNumBlocks = kMaxContext / kBlockSize;
+  const size_t kv_bytes = static_cast<size_t>(kNumBlocks) * harness->layout_->block_bytes();
+  ADIT_ASSIGN_OR_RETURN(harness->kv_memory_, AlignedBuffer::Allocate(kv_bytes, "test cache"));
+  // Slots that were never written hold NaN, in every KV type.
+  std::memset(harness->kv_memory_.data(), 0xff, kv_bytes);
+  for (int32_t i = 0; i < kNumBlocks; ++i) harness->block_table_.push_back(static_cast<int32_t>((i * 13 + 5) % kNumBlocks));
+  ADIT_ASSIGN_OR_RETURN(harness->forward_, models::ForwardPass::Create(harness->spec_, harness->weights_,
+                                                                       *harness->layout_, context, kMaxTokens));
+  return harness;
+}
+
+std::vector<float> ModelHarness::Run(std::span<const int32_t> tokens, int64_t position, int64_t chunk,
+                                     size_t first_logits) {
+  const size_t vocab = static_cast<size_t>(spec_.vocab_size);
+  std::vector<float> logits((tokens.size() - first_logits) * vocab);
+  size_t written = 0;
+  for (size_t begin = 0; begin < tokens.size(); begin += static_cast<size_t>(chunk)) {
+    const auto part = tokens.subspan(begin, std::min(static_cast<size_t>(chunk), tokens.size() - begin));
+    const nn::SequenceRows rows{.num_rows = static_cast<int64_t>(part.size()),
+                                .first_position = position + static_cast<int64_t>(begin),
+                                .block_table = block_table_};
+    std::vector<int64_t> logit_rows;
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (begin + i >= first_logits) logit_rows.push_back(static_cast<int64_t>(i));
+    }
+    forward_->Run({.tokens = part, .sequences = std::span(&rows, 1), .logit_rows = logit_rows}, kv_memory_.data(),
+                  logits.data() + written * vocab);
+    written += logit_rows.size();
+  }
+  return logits;
+}
+
+std::vector<float> ModelHarness::Last(std::span<const int32_t> tokens, int64_t chunk) {
+  return Run(tokens, 0, chunk, tokens.size() - 1);
+}
+
+int32_t Argmax(std::span<const float> logits) {
+  return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+}  // namespace adit::test
