@@ -49,8 +49,8 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}           // NOLINT(google-explicit-constructor)
-  Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {     // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}        // NOLINT(google-explicit-constructor)
+  Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!std::get<0>(state_).ok());
   }
 
@@ -83,13 +83,14 @@ class [[nodiscard]] Result {
 #define ADIT_STATUS_CONCAT_(a, b) ADIT_STATUS_CONCAT_INNER_(a, b)
 
 // Leaves the function with the error of `expr`, a Status, if it has one.
-#define ADIT_RETURN_IF_ERROR(expr)                                          \
-  do {                                                                      \
+#define ADIT_RETURN_IF_ERROR(expr)                                                     \
+  do {                                                                                 \
     if (::adit::Status adit_status_ = (expr); !adit_status_.ok()) return adit_status_; \
   } while (false)
 
 // ADIT_ASSIGN_OR_RETURN(auto x, F()): x is the value of F()'s Result, or the function returns its error.
-#define ADIT_ASSIGN_OR_RETURN(decl, expr) ADIT_ASSIGN_OR_RETURN_(ADIT_STATUS_CONCAT_(adit_result_, __LINE__), decl, expr)
+#define ADIT_ASSIGN_OR_RETURN(decl, expr) \
+  ADIT_ASSIGN_OR_RETURN_(ADIT_STATUS_CONCAT_(adit_result_, __LINE__), decl, expr)
 #define ADIT_ASSIGN_OR_RETURN_(result, decl, expr) \
   auto result = (expr);                            \
   if (!result.ok()) return result.status();        \

@@ -23,7 +23,8 @@ Result<AlignedBuffer> AlignedBuffer::Allocate(size_t bytes, const char* what) {
   const size_t slack = granule == kHugePageBytes ? kHugePageBytes : 0;
   if (bytes > SIZE_MAX / 2) return ResourceExhausted("{}: {} bytes cannot be addressed", what, bytes);
   const size_t size_bytes = (bytes + granule - 1) / granule * granule;
-  void* memory = mmap(nullptr, size_bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, size_bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return ResourceExhausted("{}: the system refused {} bytes of memory", what, bytes);
   std::byte* start = static_cast<std::byte*>(memory);
   if (slack != 0) {

@@ -11,9 +11,9 @@
 // A message says what, where, what was found and what would be right.
 namespace adit {
 
-#define ADIT_DEFINE_ERROR_(name)                                                        \
-  template <typename... Args>                                                           \
-  Status name(fmt::format_string<Args...> format, Args&&... args) {                     \
+#define ADIT_DEFINE_ERROR_(name)                                                          \
+  template <typename... Args>                                                             \
+  Status name(fmt::format_string<Args...> format, Args&&... args) {                       \
     return Status(StatusCode::k##name, fmt::format(format, std::forward<Args>(args)...)); \
   }
 

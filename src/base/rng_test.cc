@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The known answers that Random123 1.14 ships as tests/kat_vectors: zeros, ones, and digits of pi.
+// The known answers that Random123 ships as tests/kat_vectors: zeros, ones, and digits of pi.
 TEST(Philox, GivesThePublishedAnswers) {
   EXPECT_THAT(Philox4x32({0, 0, 0, 0}, {0, 0}), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
   constexpr uint32_t kOnes = 0xffffffff;

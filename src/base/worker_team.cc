@@ -9,8 +9,8 @@
 namespace adit {
 namespace {
 
-// About 2000 pauses are 20 to 80 microseconds on current CPUs: longer than the uneven end of a phase, shorter than a time
-// slice. Then some yields let a descheduled team member run; then the thread sleeps.
+// About 2000 pauses are 20 to 80 microseconds on current CPUs: longer than the uneven end of a phase, shorter than a
+// time slice. Then some yields let a descheduled team member run; then the thread sleeps.
 constexpr int kSpins = 2000;
 constexpr int kYields = 20;
 

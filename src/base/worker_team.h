@@ -36,9 +36,9 @@ class Worker {
 };
 
 // A fixed set of threads that run one function together and meet at barriers; a whole forward pass is one region, so
-// nothing forks or joins inside it. A waiting thread spins a little (a barrier of a decode step is microseconds long), then
-// yields, then sleeps, so that a busy machine loses no more than its share.
-// Run is called by one thread at a time, which takes part as worker 0.
+// nothing forks or joins inside it. A waiting thread spins a little (a barrier of a decode step is microseconds long),
+// then yields, then sleeps, so that a busy machine loses no more than its share. Run is called by one thread at a time,
+// which takes part as worker 0.
 class WorkerTeam {
  public:
   static constexpr int kMaxWorkers = 256;

@@ -43,8 +43,8 @@ Result<GenerateStats> Generator::Generate(std::span<const int32_t> prompt, const
   const int64_t num_prompt = static_cast<int64_t>(prompt.size());
   if (prompt.empty()) return InvalidArgument("the prompt is empty");
   if (num_prompt >= options.context_length) {
-    return InvalidArgument("the prompt has {} tokens, which leaves no room for an answer in a context of {}", num_prompt,
-                           options.context_length);
+    return InvalidArgument("the prompt has {} tokens, which leaves no room for an answer in a context of {}",
+                           num_prompt, options.context_length);
   }
   ADIT_ASSIGN_OR_RETURN(sample::Sampler sampler,
                         sample::Sampler::Create(options.sampling, runner_.model().spec().vocab_size));

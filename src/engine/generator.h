@@ -14,9 +14,9 @@ namespace adit::engine {
 
 struct GenerateOptions {
   sample::SamplingParams sampling;
-  int64_t max_tokens = -1;   // -1: until the context is full
+  int64_t max_tokens = -1;     // -1: until the context is full
   int64_t context_length = 0;  // prompt and answer together
-  bool ignore_eos = false;   // go on after end-of-generation tokens
+  bool ignore_eos = false;     // go on after end-of-generation tokens
 };
 
 enum class FinishReason : uint8_t {
@@ -40,9 +40,9 @@ class Generator {
  public:
   explicit Generator(ModelRunner& runner);
 
-  // Feeds `prompt` and samples until an end. on_token is called with each token as it is chosen (not with the one that ends
-  // the generation) and returns whether to go on; `cancelled` is asked between passes. InvalidArgument when the prompt is
-  // empty or does not fit the context, with both numbers; then nothing has been run.
+  // Feeds `prompt` and samples until an end. on_token is called with each token as it is chosen (not with the one that
+  // ends the generation) and returns whether to go on; `cancelled` is asked between passes. InvalidArgument when the
+  // prompt is empty or does not fit the context, with both numbers; then nothing has been run.
   Result<GenerateStats> Generate(std::span<const int32_t> prompt, const GenerateOptions& options,
                                  const std::function<bool(const sample::SampledToken&)>& on_token,
                                  const std::function<bool()>& cancelled);

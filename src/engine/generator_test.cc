@@ -132,8 +132,8 @@ TEST_F(GeneratorTest, CallerStopsIt) {
   EXPECT_EQ(answer->tokens.size(), 3u);
   EXPECT_EQ(answer->stats.reason, FinishReason::kCancelled);
 
-  const auto stats = generator.Generate(Prompt(30), {.context_length = kContext},
-                                        [](const sample::SampledToken&) { return true; }, [] { return true; });
+  const auto stats = generator.Generate(
+      Prompt(30), {.context_length = kContext}, [](const sample::SampledToken&) { return true; }, [] { return true; });
   ASSERT_TRUE(stats.ok());
   EXPECT_EQ(stats->reason, FinishReason::kCancelled);
   EXPECT_EQ(stats->generated_tokens, 0);

@@ -14,8 +14,8 @@ namespace {
 Status CheckVocabulary(const formats::GgufFile& file, const models::ModelSpec& spec,
                        const tokenizer::Tokenizer& tokenizer) {
   if (spec.vocab_size >= tokenizer.vocab_size()) return Status();
-  return Corrupt("gguf: {}: tensor 'token_embd.weight' has {} rows for the {} tokens of tokenizer.ggml.tokens", file.path(),
-                 spec.vocab_size, tokenizer.vocab_size());
+  return Corrupt("gguf: {}: tensor 'token_embd.weight' has {} rows for the {} tokens of tokenizer.ggml.tokens",
+                 file.path(), spec.vocab_size, tokenizer.vocab_size());
 }
 
 }  // namespace
@@ -30,10 +30,10 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
   ADIT_ASSIGN_OR_RETURN(model->tokenizer_, tokenizer::Tokenizer::FromGguf(metadata));
   ADIT_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->spec_, *model->tokenizer_));
   ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
-  ADIT_ASSIGN_OR_RETURN(
-      model->team_, WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus()));
-  ADIT_ASSIGN_OR_RETURN(model->weights_, models::LoadWeights(model->spec_, model->file_, model->exec_context(),
-                                                             options.progress));
+  ADIT_ASSIGN_OR_RETURN(model->team_,
+                        WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus()));
+  ADIT_ASSIGN_OR_RETURN(model->weights_,
+                        models::LoadWeights(model->spec_, model->file_, model->exec_context(), options.progress));
   model->load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

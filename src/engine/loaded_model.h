@@ -17,9 +17,9 @@
 namespace adit::engine {
 
 struct LoadOptions {
-  std::string path;            // a .gguf file
-  std::string isa = "auto";    // kernel set, as kernels::SelectKernels takes it
-  int num_threads = 0;         // 0: one for each CPU that this process may use
+  std::string path;          // a .gguf file
+  std::string isa = "auto";  // kernel set, as kernels::SelectKernels takes it
+  int num_threads = 0;       // 0: one for each CPU that this process may use
   models::LoadProgress progress;
 };
 

@@ -67,8 +67,8 @@ int64_t NumberOr0(std::string_view text) { return Number(text).value_or(0); }
 
 // Where one version of control groups tells of memory.
 struct MemoryController {
-  std::string mount;      // folder of the topmost group
-  const char* limit;      // files of a group
+  std::string mount;  // folder of the topmost group
+  const char* limit;  // files of a group
   const char* usage;
   const char* reclaimed;  // row of memory.stat: cached file pages that the system drops first
 };
@@ -100,7 +100,8 @@ MemoryGroup ReadMemoryGroup(const MemoryController& controller, std::string path
 }
 
 // The control group's path is the third field of its line in /proc/self/cgroup: "0::/path" in version 2,
-// "4:memory:/path" in version 1. In a container the folders below the mount may be missing: then the mount itself counts.
+// "4:memory:/path" in version 1. In a container the folders below the mount may be missing: then the mount itself
+// counts.
 MemoryGroup ReadMemoryGroup(const std::string& root) {
   const std::string groups = ReadFile(root + "/proc/self/cgroup");
   MemoryGroup tightest;
@@ -119,9 +120,9 @@ MemoryGroup ReadMemoryGroup(const std::string& root) {
     if (controllers.empty()) {
       group = ReadMemoryGroup({root + "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}, path);
     } else if (controllers == "memory") {
-      group = ReadMemoryGroup({root + "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                               "total_inactive_file"},
-                              path);
+      group = ReadMemoryGroup(
+          {root + "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+          path);
     }
     tightest.limit_bytes = std::min(tightest.limit_bytes, group.limit_bytes);
     tightest.available_bytes = std::min(tightest.available_bytes, group.available_bytes);

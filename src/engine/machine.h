@@ -10,7 +10,7 @@ namespace adit::engine {
 // One cache of CPU 0.
 struct CpuCache {
   int level = 0;
-  std::string type;         // "Data", "Instruction", "Unified"
+  std::string type;  // "Data", "Instruction", "Unified"
   int64_t size_bytes = 0;
   std::string shared_cpus;  // that use it, as the system writes lists: "0-3,8"
 };

@@ -16,7 +16,8 @@ double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20);
 }  // namespace
 
 size_t KvBytesPerToken(const LoadedModel& model, std::optional<kernels::KvType> type) {
-  return nn::KvLayout(model.spec().CacheSpecs(), type.value_or(model.kernels().native_kv), kBlockSize).bytes_per_token();
+  return nn::KvLayout(model.spec().CacheSpecs(), type.value_or(model.kernels().native_kv), kBlockSize)
+      .bytes_per_token();
 }
 
 Result<int64_t> DefaultContext(const ContextFit& fit) {
@@ -35,9 +36,10 @@ Status CheckContext(int64_t tokens, const ContextFit& fit) {
   }
   const auto bytes_per_token = static_cast<int64_t>(std::max<size_t>(fit.bytes_per_token, 1));
   if (fit.available_bytes <= 0 || tokens <= fit.available_bytes / bytes_per_token) return Status();
-  return ResourceExhausted("KV cache: {} tokens of {} bytes need {:.0f} MiB, {:.0f} MiB of memory are available; {} tokens would fit",
-                           tokens, fit.bytes_per_token, Mebibytes(tokens * bytes_per_token),
-                           Mebibytes(fit.available_bytes), fit.available_bytes / bytes_per_token);
+  return ResourceExhausted(
+      "KV cache: {} tokens of {} bytes need {:.0f} MiB, {:.0f} MiB of memory are available; {} tokens would fit",
+      tokens, fit.bytes_per_token, Mebibytes(tokens * bytes_per_token), Mebibytes(fit.available_bytes),
+      fit.available_bytes / bytes_per_token);
 }
 
 Status CheckWeightsFit(const std::string& path, size_t file_bytes, int64_t available_bytes) {

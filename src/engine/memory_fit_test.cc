@@ -16,7 +16,8 @@ TEST(MemoryFit, TheModelsOwnContextIsTheDefaultWhereItFits) {
 TEST(MemoryFit, TheDefaultContextTakesAtMostHalfOfTheMemory) {
   EXPECT_EQ(*DefaultContext({.model_tokens = 8192, .bytes_per_token = 1000, .available_bytes = 2'000'000}), 1000);
   EXPECT_EQ(*DefaultContext({.model_tokens = 8192, .bytes_per_token = 1000, .available_bytes = 128'000}), 64);
-  const Status status = DefaultContext({.model_tokens = 8192, .bytes_per_token = 1000, .available_bytes = 127'000}).status();
+  const Status status =
+      DefaultContext({.model_tokens = 8192, .bytes_per_token = 1000, .available_bytes = 127'000}).status();
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), HasSubstr("64 tokens of 1000 bytes"));
 }
@@ -37,8 +38,9 @@ TEST(MemoryFit, AContextBeyondTheMemoryIsRefusedWithWhatWouldFit) {
   EXPECT_TRUE(CheckContext(100, fit).ok());
   const Status status = CheckContext(101, fit);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(),
-            "KV cache: 101 tokens of 1048576 bytes need 101 MiB, 100 MiB of memory are available; 100 tokens would fit");
+  EXPECT_EQ(
+      status.message(),
+      "KV cache: 101 tokens of 1048576 bytes need 101 MiB, 100 MiB of memory are available; 100 tokens would fit");
 }
 
 TEST(MemoryFit, AFileLargerThanTheMemoryIsRefused) {

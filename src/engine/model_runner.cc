@@ -18,14 +18,17 @@ ModelRunner::ModelRunner(const LoadedModel& model, nn::KvLayout layout, int64_t 
     : model_(model), layout_(std::move(layout)), pool_(static_cast<int32_t>(num_blocks)) {}
 
 Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& model, const RunnerOptions& options) {
-  if (options.kv_tokens < 1 || options.max_batch_tokens < 1 || options.block_size < 16 || options.block_size % 16 != 0) {
-    return InvalidArgument("runner: kv_tokens {}, max_batch_tokens {} and block_size {}: the first two are at least 1, the "
-                           "last a multiple of 16",
-                           options.kv_tokens, options.max_batch_tokens, options.block_size);
+  if (options.kv_tokens < 1 || options.max_batch_tokens < 1 || options.block_size < 16 ||
+      options.block_size % 16 != 0) {
+    return InvalidArgument(
+        "runner: kv_tokens {}, max_batch_tokens {} and block_size {}: the first two are at least 1, the "
+        "last a multiple of 16",
+        options.kv_tokens, options.max_batch_tokens, options.block_size);
   }
   const int64_t num_blocks = (options.kv_tokens + options.block_size - 1) / options.block_size;
   if (num_blocks > INT32_MAX) return InvalidArgument("runner: kv_tokens {} is too large", options.kv_tokens);
-  nn::KvLayout layout(model.spec().CacheSpecs(), options.kv_type.value_or(model.kernels().native_kv), options.block_size);
+  nn::KvLayout layout(model.spec().CacheSpecs(), options.kv_type.value_or(model.kernels().native_kv),
+                      options.block_size);
   std::unique_ptr<ModelRunner> runner(new ModelRunner(model, std::move(layout), num_blocks));
   const size_t block_bytes = runner->layout_.block_bytes();
   if (static_cast<size_t>(num_blocks) > SIZE_MAX / 2 / block_bytes) {
@@ -33,9 +36,8 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& mode
   }
   ADIT_ASSIGN_OR_RETURN(runner->kv_memory_,
                         AlignedBuffer::Allocate(static_cast<size_t>(num_blocks) * block_bytes, "KV cache"));
-  ADIT_ASSIGN_OR_RETURN(
-      runner->forward_, models::ForwardPass::Create(model.spec(), model.weights(), runner->layout_, model.exec_context(),
-                                                    options.max_batch_tokens));
+  ADIT_ASSIGN_OR_RETURN(runner->forward_, models::ForwardPass::Create(model.spec(), model.weights(), runner->layout_,
+                                                                      model.exec_context(), options.max_batch_tokens));
   return runner;
 }
 
@@ -67,8 +69,8 @@ Status ModelRunner::Reserve(std::span<const SequenceStep> steps) {
     const int64_t wanted = sequence.num_tokens_ + static_cast<int64_t>(steps[i].tokens.size());
     if (sequence.table_.Reserve(wanted)) continue;
     for (size_t j = 0; j < i; ++j) steps[j].sequence->table_.Truncate(steps[j].sequence->num_tokens_);
-    return ResourceExhausted("KV cache: no room for {} tokens of a sequence; {} of {} pages of {} tokens are free", wanted,
-                             pool_.num_free(), pool_.num_blocks(), layout_.block_size());
+    return ResourceExhausted("KV cache: no room for {} tokens of a sequence; {} of {} pages of {} tokens are free",
+                             wanted, pool_.num_free(), pool_.num_blocks(), layout_.block_size());
   }
   return Status();
 }

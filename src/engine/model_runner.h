@@ -21,9 +21,9 @@ namespace adit::engine {
 
 struct RunnerOptions {
   std::optional<kernels::KvType> kv_type;  // unset: what the kernels prefer
-  int64_t kv_tokens = 0;                   // tokens that the cache holds, all sequences together; rounded up to whole pages
-  int64_t max_batch_tokens = 512;          // rows of one pass
-  int block_size = 16;                     // tokens of a page, a multiple of 16
+  int64_t kv_tokens = 0;           // tokens that the cache holds, all sequences together; rounded up to whole pages
+  int64_t max_batch_tokens = 512;  // rows of one pass
+  int block_size = 16;             // tokens of a page, a multiple of 16
 };
 
 // The past of one sequence: its pages, and how many tokens they hold. Give its pages back by destroying it.
@@ -50,7 +50,8 @@ struct SequenceStep {
   LogitsWanted logits = LogitsWanted::kLast;
 };
 
-// Runs batches of sequences through a loaded model: the memory of the cache, its pages, and the forward pass. Used by one thread.
+// Runs batches of sequences through a loaded model: the memory of the cache, its pages, and the forward pass. Used by
+// one thread.
 class ModelRunner {
  public:
   // ResourceExhausted when the cache or the scratch memory cannot be had. `model` outlives the runner.
@@ -66,9 +67,9 @@ class ModelRunner {
 
   SequenceCache NewSequence();
 
-  // One pass over `steps`, at most max_batch_tokens() tokens together. Returns the wanted logits, [rows, vocab_size] in the order of
-  // steps, valid until the next call. ResourceExhausted, with nothing run or taken, when the pages do not suffice;
-  // InvalidArgument for a token outside the vocabulary.
+  // One pass over `steps`, at most max_batch_tokens() tokens together. Returns the wanted logits, [rows, vocab_size] in
+  // the order of steps, valid until the next call. ResourceExhausted, with nothing run or taken, when the pages do not
+  // suffice; InvalidArgument for a token outside the vocabulary.
   Result<std::span<const float>> Run(std::span<const SequenceStep> steps);
 
  private:

@@ -15,8 +15,9 @@ namespace adit::formats {
 // tensor's data lies inside the file and holds exactly its shape.
 class GgufFile : public WeightSource {
  public:
-  // NotFound or Io when the file cannot be read, Corrupt when it breaks the format, Unsupported for another version,
-  // byte order or tensor type; each names the file and the field.
+  // NotFound, InvalidArgument (a directory) or Io when the file cannot be read, Corrupt when it breaks the format,
+  // Unsupported for another version, byte order or tensor type and for a part of a split model, ResourceExhausted for a
+  // header beyond the limits; each names the file and the field.
   static Result<std::unique_ptr<GgufFile>> Open(const std::string& path);
   // The same over bytes in memory, which must outlive the object. For tests and fuzzing.
   static Result<std::unique_ptr<GgufFile>> Parse(std::span<const std::byte> bytes, const std::string& name);

@@ -13,8 +13,8 @@
 
 namespace adit::formats {
 
-// The header as a whole, key-value pairs and tensor infos, ends within so many bytes. The largest vocabularies take
-// under 20 MB; the bound keeps a sparse file of terabytes from asking for as much memory.
+// The header as a whole, key-value pairs and tensor infos, ends within so many bytes. A vocabulary of
+// 262,144 tokens takes 7 MB; the bound keeps a sparse file of terabytes from asking for as much memory.
 inline constexpr size_t kMaxHeaderBytes = size_t{128} << 20;
 
 // Reads the little-endian fields of a GGUF header one after another; never past the end of the file or kMaxHeaderBytes.

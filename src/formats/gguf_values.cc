@@ -33,7 +33,6 @@ class ValueReader {
       ADIT_RETURN_IF_ERROR(ReadArray(value));
       return value;
     }
-    if (ValueBytes(value.type) == 0) return UnknownType("type", type_number);
     ADIT_RETURN_IF_ERROR(ReadScalar(value));
     return value;
   }

@@ -45,6 +45,7 @@ class MisalignedFloats {
   }
 
   float* data() { return storage_.data() + offset_; }
+  const float* data() const { return storage_.data() + offset_; }
   std::span<float> span() { return {data(), size_}; }
   float operator[](size_t i) const { return storage_[offset_ + i]; }
   // Whether nothing was written beside the values.

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>

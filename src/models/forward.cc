@@ -1,6 +1,7 @@
 #include "models/forward.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "base/check.h"
@@ -13,10 +14,18 @@
 namespace adit::models {
 namespace {
 
+// The forms that `readers`, which share their input, read it in.
+void AddForms(std::initializer_list<const nn::Linear*> readers, nn::ActivationForms& forms) {
+  for (const nn::Linear* reader : readers) {
+    forms.q8 |= reader->wants_q8();
+    forms.two_terms |= reader->wants_q8() && reader->two_terms;
+  }
+}
+
 nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, int num_workers, int64_t max_tokens) {
   nn::WorkspaceSizes sizes{.max_tokens = max_tokens, .num_workers = num_workers, .hidden_dim = spec.hidden_dim};
   for (const nn::RopeConfig& rope : spec.ropes) sizes.rope_pairs.push_back(rope.num_pairs);
-  sizes.q8_normed = weights.output.wants_q8();
+  AddForms({&weights.output}, sizes.normed);
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const auto& shape = std::get<nn::AttentionBlockConfig>(spec.layers[i].mixer).shape;
     const auto& attention = std::get<nn::AttentionBlockWeights>(weights.layers[i].mixer);
@@ -26,14 +35,13 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
     sizes.attended_dim = std::max(sizes.attended_dim, int64_t{shape.num_heads} * shape.v_dim);
     sizes.heads_per_kv = std::max(sizes.heads_per_kv, shape.num_heads / shape.num_kv_heads);
     sizes.v_head_dim = std::max(sizes.v_head_dim, shape.v_dim);
-    sizes.q8_normed |= attention.q.wants_q8() || attention.k.wants_q8() || attention.v.wants_q8();
-    sizes.q8_attended |= attention.out.wants_q8();
+    AddForms({&attention.q, &attention.k, &attention.v}, sizes.normed);
+    AddForms({&attention.out}, sizes.attended);
 
     const auto& feed_forward = std::get<nn::GatedFeedForwardWeights>(weights.layers[i].feed_forward);
-    sizes.ffn_dim =
-        std::max(sizes.ffn_dim, std::get<nn::GatedFeedForwardConfig>(spec.layers[i].feed_forward).ffn_dim);
-    sizes.q8_normed |= feed_forward.gate.wants_q8() || feed_forward.up.wants_q8();
-    sizes.q8_gated |= feed_forward.down.wants_q8();
+    sizes.ffn_dim = std::max(sizes.ffn_dim, std::get<nn::GatedFeedForwardConfig>(spec.layers[i].feed_forward).ffn_dim);
+    AddForms({&feed_forward.gate, &feed_forward.up}, sizes.normed);
+    AddForms({&feed_forward.down}, sizes.gated);
   }
   return sizes;
 }
@@ -128,11 +136,11 @@ void ForwardPass::State::Logits(Worker& worker, const nn::Pass& pass, float* log
     const int64_t row = pass.batch.logit_rows[static_cast<size_t>(i)];
     nn::RmsNorm(pass, work_.residual + row * spec_.hidden_dim, weights_.final_norm, spec_.norm_eps, 1,
                 work_.normed.Row(i));
-    nn::QuantizeRow(pass, work_.normed, i);
+    nn::QuantizeRow(worker, pass, work_.normed, i);
   }
   worker.Barrier();
   const nn::LinearJob output{.linear = &weights_.output, .out = logits, .out_stride = spec_.vocab_size};
-  nn::RunLinear(worker, std::span(&output, 1), work_.normed.View(), num_rows);
+  nn::RunLinear(worker, std::span(&output, 1), work_.normed.Input(), num_rows);
 }
 
 ForwardPass::ForwardPass(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -14,8 +14,8 @@
 
 namespace adit::models {
 
-// Runs batches through one model. Holds the memory of a pass, so it serves one caller at a time; makes no allocation once
-// it has seen a batch of each size. What it borrows outlives it.
+// Runs batches through one model. Holds the memory of a pass, so it serves one caller at a time; makes no allocation
+// once it has seen a batch of each size. What it borrows outlives it.
 class ForwardPass {
  public:
   // Passes of at most max_tokens rows. ResourceExhausted when their memory cannot be had.
@@ -27,10 +27,10 @@ class ForwardPass {
   int64_t max_tokens() const;
   size_t scratch_bytes() const;
 
-  // Computes `batch`, writes its keys and values into the pages of `kv_pool` (page 0 of the layout begins there), and the
-  // logits of batch.logit_rows into `logits` [num_logit_rows, vocab_size]. Requires: 1 to max_tokens rows, ids inside the
-  // vocabulary, block tables long enough. The logits of a row depend on its sequence alone, to the bit: not on the other rows, nor
-  // on how the sequence was cut into passes, nor on the number of threads.
+  // Computes `batch`, writes its keys and values into the pages of `kv_pool` (page 0 of the layout begins there), and
+  // the logits of batch.logit_rows into `logits` [num_logit_rows, vocab_size]. Requires: 1 to max_tokens rows, ids
+  // inside the vocabulary, block tables long enough. The logits of a row depend on its sequence alone, to the bit: not
+  // on the other rows, nor on how the sequence was cut into passes, nor on the number of threads.
   void Run(const nn::ForwardBatch& batch, std::byte* kv_pool, float* logits);
 
  private:

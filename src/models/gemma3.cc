@@ -1,5 +1,5 @@
-// Gemma 3, text (Gemma Team 2025): five layers with a sliding window and a rope of their own to each that sees everything,
-// norms before and after each block, query and key norms, scaled embeddings.
+// Gemma 3, text (Gemma Team 2025): five layers with a sliding window and a rope of their own to each that sees
+// everything, norms before and after each block, query and key norms, scaled embeddings.
 #include <cmath>
 
 #include "models/gguf_keys.h"

@@ -44,8 +44,7 @@ Result<GgufHyperparameters> GgufKeys::ReadCommon(ModelSpec& spec) const {
   ADIT_ASSIGN_OR_RETURN(params.num_layers, Int("block_count", 1, kMaxLayers));
   ADIT_ASSIGN_OR_RETURN(params.ffn_dim, Int("feed_forward_length", 1, kMaxDim));
   ADIT_ASSIGN_OR_RETURN(params.num_heads, Int("attention.head_count", 1, kMaxDim));
-  ADIT_ASSIGN_OR_RETURN(params.num_kv_heads,
-                        IntOr("attention.head_count_kv", params.num_heads, 1, params.num_heads));
+  ADIT_ASSIGN_OR_RETURN(params.num_kv_heads, IntOr("attention.head_count_kv", params.num_heads, 1, params.num_heads));
   if (params.num_heads % params.num_kv_heads != 0) {
     return Corrupt("gguf: {}: {} = {} is not a multiple of {} = {}", file_.path(), Key("attention.head_count"),
                    params.num_heads, Key("attention.head_count_kv"), params.num_kv_heads);
@@ -93,8 +92,8 @@ Result<nn::RopeConfig> GgufKeys::ReadRope(const GgufHyperparameters& params, boo
     rope.attention_factor = attention_factor * (0.1 * std::log(std::max(rope.factor, 1.0)) + 1.0);
     ADIT_RETURN_IF_ERROR(RefuseUnless("rope.scaling.yarn_log_multiplier", 0.0));
   } else if (type != "none") {
-    return Unsupported("gguf: {}: {} is '{}'; this build knows none, linear, yarn, and Llama 3's divisors", file_.path(),
-                       Key("rope.scaling.type"), type);
+    return Unsupported("gguf: {}: {} is '{}'; this build knows none, linear, yarn, and Llama 3's divisors",
+                       file_.path(), Key("rope.scaling.type"), type);
   }
   if (const formats::TensorInfo* divisors = file_.Find("rope_freqs.weight"); divisors != nullptr) {
     if (divisors->dtype != DType::kF32 || divisors->rank != 1 || divisors->shape[0] != rope.num_pairs) {
@@ -115,17 +114,17 @@ Status GgufKeys::RefuseUnless(std::string_view name, double neutral) const {
   if (!Has(name)) return Status();
   ADIT_ASSIGN_OR_RETURN(const double value, file_.metadata().GetFloat(Key(name)));
   if (value == neutral) return Status();
-  return Unsupported("gguf: {}: {} is {}; this build runs {} models only with {}", file_.path(), Key(name), value, prefix_,
-                     neutral);
+  return Unsupported("gguf: {}: {} is {}; this build runs {} models only with {}", file_.path(), Key(name), value,
+                     prefix_, neutral);
 }
 
 LayerSpec PlainLayer(const GgufHyperparameters& params) {
   return {.mixer = nn::AttentionBlockConfig{.shape = {.num_heads = static_cast<int>(params.num_heads),
-                                           .num_kv_heads = static_cast<int>(params.num_kv_heads),
-                                           .k_dim = params.k_dim,
-                                           .v_dim = params.v_dim,
-                                           .scale = 1.0f / std::sqrt(static_cast<float>(params.k_dim))},
-                                 .rope = 0},
+                                                      .num_kv_heads = static_cast<int>(params.num_kv_heads),
+                                                      .k_dim = params.k_dim,
+                                                      .v_dim = params.v_dim,
+                                                      .scale = 1.0f / std::sqrt(static_cast<float>(params.k_dim))},
+                                            .rope = 0},
           .feed_forward = nn::GatedFeedForwardConfig{.ffn_dim = params.ffn_dim}};
 }
 

@@ -13,7 +13,8 @@
 
 namespace adit::models {
 
-// What mixes tokens, and what works on each by itself. A further kind is one more alternative here and one more block in nn.
+// What mixes tokens, and what works on each by itself. A further kind is one more alternative here and one more block
+// in nn.
 using MixerSpec = std::variant<nn::AttentionBlockConfig>;
 using FeedForwardSpec = std::variant<nn::GatedFeedForwardConfig>;
 
@@ -23,8 +24,8 @@ struct LayerSpec {
   bool post_norms = false;  // norms of the mixer's and the feed-forward's output before they join the residual
 };
 
-// A decoder, completely described. A family's file makes one from a checkpoint's metadata; the forward pass walks it and knows no
-// family.
+// A decoder, completely described. A family's file makes one from a checkpoint's metadata; the forward pass walks it
+// and knows no family.
 struct ModelSpec {
   std::string architecture;  // as the checkpoint names it
   int64_t vocab_size = 0;

@@ -8,8 +8,8 @@ namespace adit::models {
 namespace {
 
 constexpr Family kFamilies[] = {
-    {"gemma3", &Gemma3FromGguf}, {"llama", &LlamaFromGguf},     {"mistral", &LlamaFromGguf},
-    {"qwen2", &Qwen2FromGguf},   {"qwen3", &Qwen3FromGguf},     {"smollm3", &SmolLm3FromGguf},
+    {"gemma3", &Gemma3FromGguf}, {"llama", &LlamaFromGguf}, {"mistral", &LlamaFromGguf},
+    {"qwen2", &Qwen2FromGguf},   {"qwen3", &Qwen3FromGguf}, {"smollm3", &SmolLm3FromGguf},
 };
 
 // The vocabulary is as long as the embedding table; a tokenizer may name fewer tokens.
@@ -17,8 +17,8 @@ Status ReadVocabulary(const formats::GgufFile& file, ModelSpec& spec) {
   const formats::TensorInfo* embedding = file.Find("token_embd.weight");
   if (embedding == nullptr) return Corrupt("gguf: {}: tensor 'token_embd.weight' is missing", file.path());
   if (embedding->rank != 2 || embedding->shape[1] != spec.hidden_dim) {
-    return Corrupt("gguf: {}: tensor 'token_embd.weight' has rows of {}, expected {}.embedding_length = {}", file.path(),
-                   embedding->shape[1], spec.architecture, spec.hidden_dim);
+    return Corrupt("gguf: {}: tensor 'token_embd.weight' has rows of {}, expected {}.embedding_length = {}",
+                   file.path(), embedding->shape[1], spec.architecture, spec.hidden_dim);
   }
   spec.vocab_size = embedding->shape[0];
   return Status();

@@ -15,8 +15,8 @@ struct Family {
   Status (*from_gguf)(const formats::GgufFile& file, ModelSpec& spec);
 };
 
-// The description of the model in `file`. Unsupported, by name and with what is supported, for another architecture or a
-// feature that this build would have to ignore; Corrupt for keys that are absent or out of range.
+// The description of the model in `file`. Unsupported, by name and with what is supported, for another architecture or
+// a feature that this build would have to ignore; Corrupt for keys that are absent or out of range.
 Result<ModelSpec> SpecFromGguf(const formats::GgufFile& file);
 
 // "gemma3, llama, ...", for messages.

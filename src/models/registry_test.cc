@@ -12,57 +12,13 @@
 #include "kernels/dispatch.h"
 #include "models/weights.h"
 #include "support/gguf_builder.h"
+#include "support/tiny_model.h"
 
 namespace adit::models {
 namespace {
 
+using test::TinyModel;
 using testing::HasSubstr;
-
-// A complete model of one layer in memory, which a test may change before it is read.
-struct TinyModel {
-  std::string architecture = "llama";
-  std::function<void(test::GgufBuilder&)> more_keys = [](test::GgufBuilder&) {};
-  std::string without;         // a tensor that is left out
-  std::string extra;           // a tensor that no model has
-  int64_t vocab_size = 8;
-  uint32_t num_heads = 2;
-  uint32_t num_kv_heads = 1;
-  bool with_output = true;
-
-  std::vector<std::byte> Build() const {
-    test::GgufBuilder builder;
-    builder.AddString("general.architecture", architecture);
-    const auto key = [&](const char* name) { return architecture + "." + name; };
-    builder.Add<uint32_t>(key("block_count"), 1)
-        .Add<uint32_t>(key("context_length"), 64)
-        .Add<uint32_t>(key("embedding_length"), 16)
-        .Add<uint32_t>(key("feed_forward_length"), 24)
-        .Add<uint32_t>(key("attention.head_count"), num_heads)
-        .Add<uint32_t>(key("attention.head_count_kv"), num_kv_heads)
-        .Add<float>(key("attention.layer_norm_rms_epsilon"), 1e-6f);
-    more_keys(builder);
-    const auto add = [&](const std::string& name, std::vector<int64_t> shape) {
-      if (name == without) return;
-      int64_t size = 1;
-      for (int64_t dim : shape) size *= dim;
-      builder.AddTensorF32(name, std::move(shape), std::vector<float>(static_cast<size_t>(size), 0.5f));
-    };
-    add("token_embd.weight", {vocab_size, 16});
-    add("output_norm.weight", {16});
-    if (with_output) add("output.weight", {vocab_size, 16});
-    add("blk.0.attn_norm.weight", {16});
-    add("blk.0.ffn_norm.weight", {16});
-    add("blk.0.attn_q.weight", {16, 16});
-    add("blk.0.attn_k.weight", {8, 16});
-    add("blk.0.attn_v.weight", {8, 16});
-    add("blk.0.attn_output.weight", {16, 16});
-    add("blk.0.ffn_gate.weight", {24, 16});
-    add("blk.0.ffn_up.weight", {24, 16});
-    add("blk.0.ffn_down.weight", {16, 24});
-    if (!extra.empty()) add(extra, {16});
-    return builder.Build();
-  }
-};
 
 Result<ModelSpec> SpecOf(const TinyModel& model) {
   const std::vector<std::byte> bytes = model.Build();
@@ -144,7 +100,8 @@ TEST(Weights, WrongShapeIsRefusedWithBothShapes) {
 }
 
 TEST(Weights, WithoutAnOutputMatrixTheEmbeddingIsTied) {
-  EXPECT_TRUE(LoadingOf({.with_output = false}).ok()) << LoadingOf({.with_output = false}).ToString();
+  EXPECT_TRUE(LoadingOf({.output = TinyModel::Output::kNone}).ok())
+      << LoadingOf({.output = TinyModel::Output::kNone}).ToString();
 }
 
 }  // namespace

@@ -11,6 +11,12 @@
 namespace adit::models {
 namespace {
 
+// Products of normed rows read them in two 8-bit terms. A few channels of such rows are large and coarsen the codes of
+// their blocks: with one term SmolLM2-135M Q4_1 has a mean KL divergence of 0.0031 to float activations and the same
+// best token at 96 % of positions, with two 0.0006 and 98 % (320 tokens). The inputs of the other products do not
+// matter so.
+constexpr bool kNormedTwoTerms = true;
+
 // A matrix whose memory is still in the file.
 struct PendingMatrix {
   nn::PackedMatrix* matrix;
@@ -33,7 +39,7 @@ class WeightLoader {
   Result<const formats::TensorInfo*> Take(const std::string& name, int64_t rows, int64_t cols);
   Status TakeVector(const std::string& name, int64_t size, std::vector<float>& out);
   Status TakeOptionalVector(const std::string& name, int64_t size, std::vector<float>& out);
-  Status TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out);
+  Status TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out, bool two_terms = false);
   Status TakeMixer(const std::string& prefix, const nn::AttentionBlockConfig& spec, MixerWeights& out);
   Status TakeFeedForward(const std::string& prefix, const nn::GatedFeedForwardConfig& spec, FeedForwardWeights& out);
   Status TakeLayer(size_t index, LayerWeights& out);
@@ -55,7 +61,8 @@ Result<const formats::TensorInfo*> WeightLoader::Take(const std::string& name, i
   const int64_t got_rows = is_vector ? 1 : tensor->shape[0];
   const int64_t got_cols = is_vector ? tensor->shape[0] : tensor->shape[1];
   if (tensor->rank > 2 || got_rows != rows || got_cols != cols) {
-    return Corrupt("{}: tensor '{}' is [{}, {}], expected [{}, {}]", source_.path(), name, got_rows, got_cols, rows, cols);
+    return Corrupt("{}: tensor '{}' is [{}, {}], expected [{}, {}]", source_.path(), name, got_rows, got_cols, rows,
+                   cols);
   }
   taken_.insert(name);
   return tensor;
@@ -82,7 +89,8 @@ void WeightLoader::Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& t
   }
 }
 
-Status WeightLoader::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out) {
+Status WeightLoader::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out, bool two_terms) {
+  out.two_terms = two_terms;
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name + ".weight", rows, cols));
   Packed(out.matrix, *tensor, /*keep_pages=*/false);
   return TakeOptionalVector(name + ".bias", rows, out.bias);
@@ -94,9 +102,9 @@ Status WeightLoader::TakeMixer(const std::string& prefix, const nn::AttentionBlo
   const int64_t q_dim = int64_t{shape.num_heads} * shape.k_dim;
   const int64_t k_dim = int64_t{shape.num_kv_heads} * shape.k_dim;
   const int64_t v_dim = int64_t{shape.num_kv_heads} * shape.v_dim;
-  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "attn_q", q_dim, spec_.hidden_dim, weights.q));
-  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "attn_k", k_dim, spec_.hidden_dim, weights.k));
-  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "attn_v", v_dim, spec_.hidden_dim, weights.v));
+  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "attn_q", q_dim, spec_.hidden_dim, weights.q, kNormedTwoTerms));
+  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "attn_k", k_dim, spec_.hidden_dim, weights.k, kNormedTwoTerms));
+  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "attn_v", v_dim, spec_.hidden_dim, weights.v, kNormedTwoTerms));
   ADIT_RETURN_IF_ERROR(
       TakeLinear(prefix + "attn_output", spec_.hidden_dim, int64_t{shape.num_heads} * shape.v_dim, weights.out));
   if (!spec.qk_norm) return Status();
@@ -107,8 +115,8 @@ Status WeightLoader::TakeMixer(const std::string& prefix, const nn::AttentionBlo
 Status WeightLoader::TakeFeedForward(const std::string& prefix, const nn::GatedFeedForwardConfig& spec,
                                      FeedForwardWeights& out) {
   nn::GatedFeedForwardWeights& weights = out.emplace<nn::GatedFeedForwardWeights>();
-  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "ffn_gate", spec.ffn_dim, spec_.hidden_dim, weights.gate));
-  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "ffn_up", spec.ffn_dim, spec_.hidden_dim, weights.up));
+  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "ffn_gate", spec.ffn_dim, spec_.hidden_dim, weights.gate, kNormedTwoTerms));
+  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "ffn_up", spec.ffn_dim, spec_.hidden_dim, weights.up, kNormedTwoTerms));
   return TakeLinear(prefix + "ffn_down", spec_.hidden_dim, spec.ffn_dim, weights.down);
 }
 
@@ -133,8 +141,9 @@ Status WeightLoader::TakeOutput(ModelWeights& weights) {
                        .rows = embedding->data.data(),
                        .row_bytes = RowBytes(embedding->dtype, spec_.hidden_dim)};
   if (source_.Find("output.weight") != nullptr) {
-    return TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output);
+    return TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output, kNormedTwoTerms);
   }
+  weights.output.two_terms = kNormedTwoTerms;
   Packed(weights.output.matrix, *embedding, /*keep_pages=*/true);
   return Status();
 }
@@ -169,8 +178,8 @@ Status WeightLoader::Pack(ModelWeights& weights, const LoadProgress& progress) c
     std::byte* panels = weights.packed.data() + offset;
     const std::byte* rows = pending.tensor->data.data();
     const size_t row_bytes = RowBytes(matrix.dtype(), matrix.num_cols());
-    const int64_t panels_per_piece =
-        std::max<int64_t>(1, static_cast<int64_t>(kPieceBytes / (row_bytes * static_cast<size_t>(matrix.panel_rows()))));
+    const int64_t panels_per_piece = std::max<int64_t>(
+        1, static_cast<int64_t>(kPieceBytes / (row_bytes * static_cast<size_t>(matrix.panel_rows()))));
     const int64_t num_pieces = (matrix.num_panels() + panels_per_piece - 1) / panels_per_piece;
     context_.team.Run([&](Worker& worker) {
       for (int64_t piece; (piece = worker.Claim()) < num_pieces;) {

@@ -43,13 +43,13 @@ struct ModelWeights {
   EmbeddingTable embedding;
   std::vector<LayerWeights> layers;
   std::vector<float> final_norm;  // [hidden_dim]
-  nn::Linear output;           // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
+  nn::Linear output;              // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
   size_t weight_bytes = 0;        // that a token of one sequence reads
 };
 
-// Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels. Corrupt
-// for a tensor that is missing or has another shape, Unsupported for tensors that the spec has no place for: both by name.
-// Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.
+// Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.
+// Corrupt for a tensor that is missing or has another shape, Unsupported for tensors that the spec has no place for:
+// both by name. Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
                                  const nn::ExecContext& context, const LoadProgress& progress);
 

@@ -18,8 +18,8 @@ namespace adit::nn {
 struct AttentionConfig {
   int num_heads = 0;
   int num_kv_heads = 0;
-  int k_dim = 0;      // of a query and key head
-  int v_dim = 0;      // of a value head
+  int k_dim = 0;       // of a query and key head
+  int v_dim = 0;       // of a value head
   int64_t window = 0;  // positions a query sees, its own included; 0: all before it
   float scale = 1.0f;  // of the scores
 };
@@ -34,8 +34,7 @@ class AttentionScratch {
   void Plan(const ForwardBatch& batch);
 
  private:
-  friend void Attend(Worker& worker, const kernels::KernelTable& kernels, const struct AttentionConfig& config,
-                     const ForwardBatch& batch, const struct AttentionInput& input, AttentionScratch& scratch);
+  friend class AttentionRun;
   // Queries that one worker takes at a time.
   struct Tile {
     size_t sequence = 0;
@@ -45,8 +44,8 @@ class AttentionScratch {
 
   AlignedBuffer worker_scratch_;  // [num_workers, worker_floats_]: states of a tile, then the kernel's scratch
   int64_t worker_floats_ = 0;
-  int64_t state_floats_ = 0;      // of worker_floats_, the part for states
-  AlignedBuffer split_states_;    // states of the chunks of tiles that several workers share
+  int64_t state_floats_ = 0;    // of worker_floats_, the part for states
+  AlignedBuffer split_states_;  // states of the chunks of tiles that several workers share
   int64_t split_floats_ = 0;
   int64_t queries_per_tile_ = 1;
   std::vector<Tile> tiles_;
@@ -61,8 +60,8 @@ struct AttentionInput {
 };
 
 // Softmax attention of every row of `batch` over its sequence's cache. Every worker calls it in the same phase; it ends
-// without a barrier, but has one inside when a long context is split among workers. How the work is split does not change a
-// bit of the result: chunks of fixed positions are computed apart and merged in order (kernels/attention.h).
+// without a barrier, but has one inside when a long context is split among workers. How the work is split does not
+// change a bit of the result: chunks of fixed positions are computed apart and merged in order (kernels/attention.h).
 void Attend(Worker& worker, const kernels::KernelTable& kernels, const AttentionConfig& config,
             const ForwardBatch& batch, const AttentionInput& input, AttentionScratch& scratch);
 

@@ -51,7 +51,7 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
       LinearJob{.linear = &weights.q, .out = work.q, .out_stride = q_dim},
       LinearJob{.linear = &weights.k, .out = work.k, .out_stride = int64_t{shape.num_kv_heads} * shape.k_dim},
       LinearJob{.linear = &weights.v, .out = work.v, .out_stride = int64_t{shape.num_kv_heads} * shape.v_dim}};
-  RunLinear(worker, projections, work.normed.View(), num_tokens);
+  RunLinear(worker, projections, work.normed.Input(), num_tokens);
   worker.Barrier();
 
   const kernels::KvView kv = pass.kv_layout.View(pass.kv_pool, layer);
@@ -63,7 +63,7 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
          {.q = work.q, .q_stride = q_dim, .kv = kv, .out = attended.f32, .out_stride = attended.dim}, work.attention);
   worker.Barrier();
   if (attended.q8 != nullptr) {
-    for (int64_t row; (row = worker.Claim()) < num_tokens;) QuantizeRow(pass, attended, row);
+    for (int64_t row; (row = worker.Claim()) < num_tokens;) QuantizeRow(worker, pass, attended, row);
     worker.Barrier();
   }
 

@@ -38,7 +38,8 @@ class AttentionCase {
                           kBlockSize);
     int64_t num_blocks = 0;
     for (int64_t length : lengths_) num_blocks += (length + kBlockSize - 1) / kBlockSize;
-    AlignedBuffer pool = AlignedBuffer::Allocate(static_cast<size_t>(num_blocks) * layout.block_bytes(), "pool").value();
+    AlignedBuffer pool =
+        AlignedBuffer::Allocate(static_cast<size_t>(num_blocks) * layout.block_bytes(), "pool").value();
     std::memset(pool.data(), 0xff, pool.size_bytes());
 
     std::vector<std::vector<int32_t>> tables(count);
@@ -140,7 +141,8 @@ TEST(Attention, FollowsTheFormula) {
   }
 }
 
-// Alone on one thread, and in company on several threads: long contexts are split, short ones are not, the bits are the same.
+// Alone on one thread, and in company on several threads: long contexts are split, short ones are not, the bits are the
+// same.
 TEST(Attention, DoesNotDependOnCompanyOrThreads) {
   for (int64_t window : {0, 290}) {
     const AttentionCase attention(Shape(window), {5, 1030, 257, 64}, {5, 2, 1, 50});

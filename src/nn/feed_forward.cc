@@ -11,7 +11,7 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
   const std::array<LinearJob, 2> projections = {
       LinearJob{.linear = &weights.gate, .out = work.gate, .out_stride = ffn_dim},
       LinearJob{.linear = &weights.up, .out = work.up, .out_stride = ffn_dim}};
-  RunLinear(worker, projections, work.normed.View(), pass.num_tokens());
+  RunLinear(worker, projections, work.normed.Input(), pass.num_tokens());
   worker.Barrier();
 
   const ActivationRows gated = work.gated.Narrowed(ffn_dim);
@@ -21,7 +21,7 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
                       .out = gated.Row(row),
                       .num_elements = ffn_dim,
                       .activation = config.activation});
-    QuantizeRow(pass, gated, row);
+    QuantizeRow(worker, pass, gated, row);
   }
   worker.Barrier();
 

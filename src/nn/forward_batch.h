@@ -16,9 +16,9 @@ struct SequenceRows {
 
 // What one forward pass computes: a ragged batch of tokens of several sequences, prompts and decodes alike.
 struct ForwardBatch {
-  std::span<const int32_t> tokens;           // [num_tokens], ids inside the vocabulary
-  std::span<const SequenceRows> sequences;   // in the order of their rows; together they cover all rows
-  std::span<const int64_t> logit_rows;       // rows whose logits are wanted, increasing
+  std::span<const int32_t> tokens;          // [num_tokens], ids inside the vocabulary
+  std::span<const SequenceRows> sequences;  // in the order of their rows; together they cover all rows
+  std::span<const int64_t> logit_rows;      // rows whose logits are wanted, increasing
 };
 
 }  // namespace adit::nn

@@ -17,8 +17,8 @@ struct CacheSpec {
   int64_t window = 0;  // positions it looks back, its own included; 0: all
 };
 
-// Where the parts of a page lie. A page holds block_size tokens of every layer, one layer after another, so that taking or
-// freeing one id takes or frees them all.
+// Where the parts of a page lie. A page holds block_size tokens of every layer, one layer after another, so that taking
+// or freeing one id takes or frees them all.
 class KvLayout {
  public:
   KvLayout(std::vector<CacheSpec> layers, kernels::KvType type, int block_size);

@@ -9,6 +9,32 @@ namespace {
 
 // Pieces per worker: enough that one held up by another process leaves little behind, few enough that claiming is free.
 constexpr int64_t kPiecesPerWorker = 8;
+// Packed weights that a worker multiplies with first terms and then, from its second-level cache, with second terms.
+constexpr size_t kTwoTermBytes = size_t{128} << 10;
+
+void MultiplyPanels(const LinearJob& job, const LinearInput& input, int64_t num_tokens, int64_t begin, int64_t end) {
+  const Linear& linear = *job.linear;
+  const kernels::MatmulArgs first{.activations = input.rows,
+                                  .num_tokens = num_tokens,
+                                  .bias = linear.bias.empty() ? nullptr : linear.bias.data(),
+                                  .out = job.out,
+                                  .out_stride = job.out_stride,
+                                  .accumulate = job.accumulate};
+  if (!linear.two_terms || !linear.wants_q8()) {
+    linear.matrix.Multiply(first, begin, end);
+    return;
+  }
+  const kernels::MatmulArgs second{.activations = input.second_terms,
+                                   .num_tokens = num_tokens,
+                                   .out = job.out,
+                                   .out_stride = job.out_stride,
+                                   .accumulate = true};
+  const int64_t step = std::max<int64_t>(1, static_cast<int64_t>(kTwoTermBytes / linear.matrix.panel_bytes()));
+  for (; begin < end; begin += step) {
+    linear.matrix.Multiply(first, begin, std::min(begin + step, end));
+    linear.matrix.Multiply(second, begin, std::min(begin + step, end));
+  }
+}
 
 }  // namespace
 
@@ -33,8 +59,7 @@ void PackedMatrix::Multiply(kernels::MatmulArgs args, int64_t panel_begin, int64
   kernels_->matmul(args, panel_begin, panel_end);
 }
 
-void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const kernels::ActivationView& input,
-               int64_t num_tokens) {
+void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const LinearInput& input, int64_t num_tokens) {
   int64_t total_panels = 0;
   for (const LinearJob& job : jobs) total_panels += job.linear->matrix.num_panels();
   const int64_t panels_per_piece = std::max<int64_t>(1, total_panels / (worker.count() * kPiecesPerWorker));
@@ -46,13 +71,7 @@ void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const kernels::A
     const int64_t num_pieces = (num_panels + panels_per_piece - 1) / panels_per_piece;
     for (; piece < job_first_piece + num_pieces; piece = worker.Claim()) {
       const int64_t panel_begin = (piece - job_first_piece) * panels_per_piece;
-      job.linear->matrix.Multiply({.activations = input,
-                            .num_tokens = num_tokens,
-                            .bias = job.linear->bias.empty() ? nullptr : job.linear->bias.data(),
-                            .out = job.out,
-                            .out_stride = job.out_stride,
-                            .accumulate = job.accumulate},
-                           panel_begin, std::min(panel_begin + panels_per_piece, num_panels));
+      MultiplyPanels(job, input, num_tokens, panel_begin, std::min(panel_begin + panels_per_piece, num_panels));
     }
     job_first_piece += num_pieces;
   }

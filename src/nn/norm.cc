@@ -26,7 +26,7 @@ void JoinAndNorm(Worker& worker, const Pass& pass, std::span<const float> post_n
     }
     if (norm.empty()) continue;
     RmsNorm(pass, residual, norm, eps, 1, pass.work.normed.Row(row));
-    QuantizeRow(pass, pass.work.normed, row);
+    QuantizeRow(worker, pass, pass.work.normed, row);
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "base/worker_team.h"
 #include "kernels/kernel_table.h"
@@ -12,9 +11,9 @@
 #include "nn/linear.h"
 #include "nn/workspace.h"
 
-// The blocks of nn are run by every worker of a team side by side. Between two barriers each piece of work is claimed by one
-// worker, and what a phase reads was written before the last barrier. A block begins and ends inside a phase: the caller puts
-// a barrier before it and after it.
+// The blocks of nn are run by every worker of a team side by side. Between two barriers each piece of work is claimed
+// by one worker, and what a phase reads was written before the last barrier. A block begins and ends inside a phase:
+// the caller puts a barrier before it and after it.
 namespace adit::nn {
 
 // What the blocks of one forward pass share.
@@ -34,21 +33,12 @@ enum class BlockOutput : uint8_t {
   kApart,  // stays in Workspace::block_out until it has been normed
 };
 
-// The 8-bit form of one row, where some product reads it.
-inline void QuantizeRow(const Pass& pass, const ActivationRows& rows, int64_t row) {
-  if (rows.q8 != nullptr) pass.kernels.quantize_q8(rows.Row(row), rows.dim, rows.Q8Row(row));
-}
+// The 8-bit forms of one row that products read; `worker` gives the memory.
+void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& rows, int64_t row);
 
 // The last product of a block, from `input` to where `output` says.
-inline void RunOutputLinear(Worker& worker, const Pass& pass, const Linear& linear, const ActivationRows& input,
-                            BlockOutput output) {
-  const bool to_residual = output == BlockOutput::kAddToResidual;
-  const LinearJob job{.linear = &linear,
-                      .out = to_residual ? pass.work.residual : pass.work.block_out,
-                      .out_stride = pass.work.hidden_dim,
-                      .accumulate = to_residual};
-  RunLinear(worker, std::span(&job, 1), input.View(), pass.num_tokens());
-}
+void RunOutputLinear(Worker& worker, const Pass& pass, const Linear& linear, const ActivationRows& input,
+                     BlockOutput output);
 
 }  // namespace adit::nn
 

@@ -41,16 +41,23 @@ Rope::Rope(RopeConfig config) : config_(std::move(config)) {
     double frequency = std::pow(config_.theta, -static_cast<double>(pair) / config_.num_pairs);
     if (!config_.frequency_divisors.empty()) frequency /= static_cast<double>(config_.frequency_divisors[pair]);
     switch (config_.scaling) {
-      case RopeScaling::kNone: break;
-      case RopeScaling::kLinear: frequency /= config_.factor; break;
-      case RopeScaling::kLlama3: frequency = Llama3Scaled(config_, frequency); break;
-      case RopeScaling::kYarn: frequency = YarnScaled(config_, pair, frequency); break;
+      case RopeScaling::kNone:
+        break;
+      case RopeScaling::kLinear:
+        frequency /= config_.factor;
+        break;
+      case RopeScaling::kLlama3:
+        frequency = Llama3Scaled(config_, frequency);
+        break;
+      case RopeScaling::kYarn:
+        frequency = YarnScaled(config_, pair, frequency);
+        break;
     }
     inverse_frequencies_.push_back(frequency);
   }
   if (config_.scaling == RopeScaling::kYarn) {
-    attention_factor_ = config_.attention_factor > 0.0 ? config_.attention_factor
-                                                       : 0.1 * std::log(std::max(config_.factor, 1.0)) + 1.0;
+    attention_factor_ =
+        config_.attention_factor > 0.0 ? config_.attention_factor : 0.1 * std::log(std::max(config_.factor, 1.0)) + 1.0;
   }
 }
 

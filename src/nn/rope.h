@@ -20,12 +20,12 @@ struct RopeConfig {
   double theta = 10000.0;
   RopeScaling scaling = RopeScaling::kNone;
   double factor = 1.0;
-  double original_context = 0.0;        // kLlama3, kYarn: context length before scaling
-  double low_freq_factor = 1.0;         // kLlama3
-  double high_freq_factor = 4.0;        // kLlama3
-  double beta_fast = 32.0;              // kYarn
-  double beta_slow = 1.0;               // kYarn
-  double attention_factor = 0.0;        // kYarn: multiplies cos and sin; 0: 0.1 ln(factor) + 1
+  double original_context = 0.0;          // kLlama3, kYarn: context length before scaling
+  double low_freq_factor = 1.0;           // kLlama3
+  double high_freq_factor = 4.0;          // kLlama3
+  double beta_fast = 32.0;                // kYarn
+  double beta_slow = 1.0;                 // kYarn
+  double attention_factor = 0.0;          // kYarn: multiplies cos and sin; 0: 0.1 ln(factor) + 1
   std::vector<float> frequency_divisors;  // [num_pairs] or empty: each inverse frequency is divided by its own
 };
 

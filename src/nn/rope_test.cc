@@ -77,8 +77,8 @@ TEST(Rope, PositionZeroIsNotTurnedByAnyScaling) {
   }
 }
 
-// dim 16, theta 10000, factor 4, original context 128: the pair that turns 32 times is below 0, the one that turns once is
-// 8 ln(128 / 2 pi) / ln 10000 = 2.617, so the ramp runs from 0 to 3.
+// dim 16, theta 10000, factor 4, original context 128: the pair that turns 32 times is below 0, the one that turns once
+// is 8 ln(128 / 2 pi) / ln 10000 = 2.617, so the ramp runs from 0 to 3.
 TEST(Rope, YarnBlendsBetweenItsBorders) {
   const Rope rope({.num_pairs = 8, .scaling = RopeScaling::kYarn, .factor = 4.0, .original_context = 128.0});
   const Rope plain({.num_pairs = 8});

@@ -1,5 +1,7 @@
 #include "nn/workspace.h"
 
+#include <algorithm>
+
 namespace adit::nn {
 namespace {
 
@@ -13,11 +15,12 @@ class Carver {
     return start;
   }
   float* Floats(int64_t count) { return reinterpret_cast<float*>(Take(count * static_cast<int64_t>(sizeof(float)))); }
-  ActivationRows Rows(int64_t max_tokens, int64_t dim, bool q8) {
+  ActivationRows Rows(int64_t max_tokens, int64_t dim, ActivationForms forms) {
     ActivationRows rows{.f32 = Floats(max_tokens * dim), .dim = dim};
-    if (!q8) return rows;
+    if (!forms.q8) return rows;
     rows.q8_stride = kernels::Q8RowBytes(dim);
     rows.q8 = Take(max_tokens * rows.q8_stride);
+    if (forms.two_terms) rows.second = Take(max_tokens * rows.q8_stride);
     return rows;
   }
   size_t used() const { return used_; }
@@ -31,24 +34,30 @@ void Carve(Workspace& workspace, const WorkspaceSizes& sizes, Carver& carver) {
   const int64_t max_tokens = sizes.max_tokens;
   workspace.residual = carver.Floats(max_tokens * sizes.hidden_dim);
   workspace.block_out = carver.Floats(max_tokens * sizes.hidden_dim);
-  workspace.normed = carver.Rows(max_tokens, sizes.hidden_dim, sizes.q8_normed);
+  workspace.normed = carver.Rows(max_tokens, sizes.hidden_dim, sizes.normed);
   workspace.q = carver.Floats(max_tokens * sizes.q_dim);
   workspace.k = carver.Floats(max_tokens * sizes.k_dim);
   workspace.v = carver.Floats(max_tokens * sizes.v_dim);
-  workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.q8_attended);
+  workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.attended);
   workspace.gate = carver.Floats(max_tokens * sizes.ffn_dim);
   workspace.up = carver.Floats(max_tokens * sizes.ffn_dim);
-  workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.q8_gated);
+  workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated);
   for (size_t i = 0; i < sizes.rope_pairs.size(); ++i) {
     workspace.rope_cos[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
     workspace.rope_sin[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
   }
+  workspace.max_dim = std::max({sizes.hidden_dim, sizes.attended_dim, sizes.ffn_dim});
+  workspace.remainders = carver.Floats(sizes.num_workers * workspace.max_dim);
 }
 
 }  // namespace
 
 ActivationRows ActivationRows::Narrowed(int64_t new_dim) const {
-  return {.f32 = f32, .q8 = q8, .dim = new_dim, .q8_stride = q8 == nullptr ? 0 : kernels::Q8RowBytes(new_dim)};
+  return {.f32 = f32,
+          .q8 = q8,
+          .second = second,
+          .dim = new_dim,
+          .q8_stride = q8 == nullptr ? 0 : kernels::Q8RowBytes(new_dim)};
 }
 
 Result<Workspace> Workspace::Create(const WorkspaceSizes& sizes) {

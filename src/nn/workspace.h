@@ -10,20 +10,28 @@
 #include "kernels/matmul.h"
 #include "nn/attention.h"
 #include "nn/forward_batch.h"
+#include "nn/linear.h"
 
 namespace adit::nn {
 
-// Rows of floats and, where a product wants them, their 8-bit form.
+// In which forms products read a stretch of activations, besides floats.
+struct ActivationForms {
+  bool q8 = false;         // 8-bit codes
+  bool two_terms = false;  // and the codes of what these leave
+};
+
+// Rows of floats and, where products want them, their 8-bit form in one term or two.
 struct ActivationRows {
-  float* f32 = nullptr;     // [max_tokens, dim]
-  std::byte* q8 = nullptr;  // [max_tokens] rows of q8_stride bytes; null when no product reads it
+  float* f32 = nullptr;         // [max_tokens, dim]
+  std::byte* q8 = nullptr;      // [max_tokens] rows of q8_stride bytes; null when no product reads it
+  std::byte* second = nullptr;  // the same of the second terms
   int64_t dim = 0;
   int64_t q8_stride = 0;
 
   float* Row(int64_t row) const { return f32 + row * dim; }
-  std::byte* Q8Row(int64_t row) const { return q8 + row * q8_stride; }
-  kernels::ActivationView View() const {
-    return {.f32 = f32, .f32_stride = dim, .q8 = q8, .q8_stride = q8_stride};
+  LinearInput Input() const {
+    return {.rows = {.f32 = f32, .f32_stride = dim, .q8 = q8, .q8_stride = q8_stride},
+            .second_terms = {.q8 = second, .q8_stride = q8_stride}};
   }
   // The same memory with narrower rows.
   ActivationRows Narrowed(int64_t new_dim) const;
@@ -42,10 +50,9 @@ struct WorkspaceSizes {
   int heads_per_kv = 1;
   int v_head_dim = 1;
   std::vector<int> rope_pairs;  // of each rope
-  // Whether some product reads these rows in 8-bit form.
-  bool q8_normed = false;
-  bool q8_attended = false;
-  bool q8_gated = false;
+  ActivationForms normed;
+  ActivationForms attended;
+  ActivationForms gated;
 };
 
 // Where one row of a batch stands in its sequence and in the cache.
@@ -78,6 +85,8 @@ struct Workspace {
   std::vector<float*> rope_cos;  // of each rope: [max_tokens, num_pairs]
   std::vector<float*> rope_sin;
   std::vector<RowPlace> places;  // [max_tokens]
+  float* remainders = nullptr;   // [num_workers, max_dim]: what the first terms of a row leave of it
+  int64_t max_dim = 0;
   AttentionScratch attention;
 };
 

@@ -1,27 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sample/sampler.h"
+#include "sample/test_allocations.h"
 #include "sample/test_rows.h"
-
-// Counts what this test program allocates.
-namespace {
-int64_t num_allocations = 0;
-}  // namespace
-
-void* operator new(size_t bytes) {
-  ++num_allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t bytes) { return operator new(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace adit::sample {
 namespace {
@@ -48,20 +33,20 @@ void ExpectNoAllocation(const SamplingParams& params) {
   Result<Sampler> sampler = Sampler::Create(params, kVocabSize);
   ASSERT_TRUE(sampler.ok());
   ASSERT_TRUE(sampler->Sample(rows[1], prompt, output, 0).ok());
-  const int64_t before = num_allocations;
+  const int64_t before = NumAllocations();
   int64_t num_failed = 0;
   for (int64_t position = 0; position < 70; ++position) {
     const auto& row = rows[static_cast<size_t>(position) % rows.size()];
     num_failed += sampler->Sample(row, prompt, output, position).ok() ? 0 : 1;
   }
-  EXPECT_EQ(num_allocations - before, 0);
+  EXPECT_EQ(NumAllocations() - before, 0);
   EXPECT_EQ(num_failed, 0);
 }
 
 TEST(SamplerMemory, TheCounterCounts) {
-  const int64_t before = num_allocations;
+  const int64_t before = NumAllocations();
   std::vector<int> memory(10);
-  EXPECT_EQ(num_allocations - before, 1) << memory.size();
+  EXPECT_EQ(NumAllocations() - before, 1) << memory.size();
 }
 
 TEST(SamplerMemory, GreedyAllocatesNothing) {

@@ -10,7 +10,7 @@
 namespace adit::sample {
 namespace {
 
-constexpr int64_t kDraws = 60'000;
+constexpr int64_t kDraws = 40'000;
 
 struct ChiSquare {
   double statistic = 0;

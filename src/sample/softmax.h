@@ -19,7 +19,7 @@ struct BestLogit {
 BestLogit FindBest(std::span<const float> logits);
 
 // weights[i] = exp(d), d = logits[i] - max: exactly 1 where d is 0, 0 where d < -87, elsewhere with a relative error
-// below 6e-7 + 6e-8 * |d|. Preconditions: max is finite and no logit is above it; weights has the size of logits.
+// below 6e-7 + 7.5e-8 * |d|. Preconditions: max is finite and no logit is above it; weights has the size of logits.
 void ExpWeights(std::span<const float> logits, float max, std::span<float> weights);
 
 // The sum of those weights; adding them up makes the relative error larger by less than 5e-7.

@@ -63,7 +63,7 @@ TEST(ExpWeights, AreRightToTheStatedError) {
   for (size_t i = 0; i < row.size(); ++i) {
     const double d = row[i] - 5.25f;
     const double exact = std::exp(d);
-    ASSERT_NEAR(weights[i], exact, (6e-7 - 6e-8 * d) * exact) << "distance " << d;
+    ASSERT_NEAR(weights[i], exact, (6e-7 - 7.5e-8 * d) * exact) << "distance " << d;
     ASSERT_LE(weights[i], 1.0f);
   }
 }

@@ -16,6 +16,9 @@ constexpr size_t kBuckets = 4096;
 constexpr float kBucketsPerUnit = 128.0f;
 constexpr size_t kChunk = 256;
 
+// So few candidates are one bucket: clearing and adding up 4096 sums would take longer than the rest.
+constexpr size_t kFewCandidates = 1024;
+
 // The buckets of up to kChunk candidates. They rise as the logit falls; a distance of inf, that of a logit of -inf,
 // falls into the last one.
 using BucketChunk = std::array<int32_t, kChunk>;
@@ -84,6 +87,12 @@ Ranked FindCrossing(std::span<Ranked> ranked, float max, double reached, double 
 // Where the smallest set of best candidates ends whose share of the weight reaches `p`, a number below 1.
 Ranked FindNucleusEnd(std::span<const float> logits, double p, std::vector<Ranked>& scratch) {
   const float max = MaxLogit(logits);
+  scratch.clear();
+  scratch.reserve(logits.size());
+  if (logits.size() <= kFewCandidates) {
+    for (size_t i = 0; i < logits.size(); ++i) scratch.push_back({logits[i], static_cast<int64_t>(i)});
+    return FindCrossing(scratch, max, 0, p * SumExp(logits, max));
+  }
   std::array<double, kBuckets> sums{};
   SumByBucket(logits, max, sums);
   double total = 0;
@@ -95,8 +104,6 @@ Ranked FindNucleusEnd(std::span<const float> logits, double p, std::vector<Ranke
   double reached = 0;  // by the buckets before it
   while (sums[bucket] == 0 || reached + sums[bucket] < goal) reached += sums[bucket++];
 
-  scratch.clear();
-  scratch.reserve(logits.size());
   Gather(logits, max, static_cast<int32_t>(bucket), scratch);
   return FindCrossing(scratch, max, reached, goal);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/gguf.h"
 #include "tokenizer/test_models.h"
 #include "tokenizer/test_vocabulary.h"
 #include "tokenizer/tokenizer.h"
@@ -122,6 +124,27 @@ INSTANTIATE_TEST_SUITE_P(Vocabularies, TinyGolden,
                                          TinyVocabulary{"qwen2", "qwen2/model-f32.gguf"},
                                          TinyVocabulary{"gemma", "gemma/model-bf16.gguf"}),
                          [](const auto& param_info) { return param_info.param.kind; });
+
+// Every GGUF file of the oracle, of all families.
+TEST(OracleModels, LoadOrAreRefusedByTheNameOfTheirTokenizer) {
+  const std::filesystem::path folder = kOracle + "/models";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no oracle at " << kOracle;
+  int num_loaded = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".gguf") continue;
+    auto file = formats::GgufFile::Open(entry.path());
+    ASSERT_TRUE(file.ok()) << file.status().ToString();
+    const auto tokenizer = Tokenizer::FromGguf((*file)->metadata());
+    if (entry.path().parent_path().filename() == "bert") {
+      EXPECT_EQ(tokenizer.status().code(), StatusCode::kUnsupported);
+      EXPECT_THAT(tokenizer.status().message(), testing::HasSubstr("'bert', this build knows"));
+      continue;
+    }
+    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
+    ++num_loaded;
+  }
+  EXPECT_GE(num_loaded, 35);
+}
 
 // A metadata value as the goldens in the tree write it.
 formats::GgufValue ValueOf(const Json& value) {

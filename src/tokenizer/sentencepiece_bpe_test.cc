@@ -76,6 +76,13 @@ TEST(SentencePieceBpe, DecodeTakesTheSpacePrefixOff) {
   EXPECT_EQ(DecodeAll(*MakeSmall(false), MakeSmall(false)->Encode(" hello", false, false)), " hello");
 }
 
+TEST(SentencePieceBpe, DecodeLeavesTheSpaceOfASpecialTokenAlone) {
+  VocabularyDraft draft = SmallSpm();
+  draft.Add("  ", TokenType::kUserDefined);
+  const auto tokenizer = Make(draft.SpmValues());
+  EXPECT_EQ(DecodeAll(*tokenizer, tokenizer->Encode("  <b>", false, false)), "  <b>");
+}
+
 TEST(SentencePieceBpe, CharactersWithoutAPieceAreSpelledInBytes) {
   const auto tokenizer = MakeSmall(false);
   EXPECT_THAT(Pieces(*tokenizer, "h你"), ElementsAre("h", "<0xE4>", "<0xBD>", "<0xA0>"));
@@ -98,6 +105,8 @@ TEST(SentencePieceBpe, TextNeverBecomesAControlByteOrUnknownToken) {
   draft.Add("<0x", TokenType::kNormal, -1);
   draft.Add("<0x4", TokenType::kNormal, -1);
   draft.Add("<0x41", TokenType::kNormal, -1);
+  draft.Add("s>", TokenType::kNormal, -99);
+  draft.Add("1>", TokenType::kNormal, -99);
   const auto tokenizer = Make(draft.SpmValues());
   EXPECT_THAT(Pieces(*tokenizer, "</s>"), ElementsAre("▁", "</s", ">"));
   EXPECT_THAT(Pieces(*tokenizer, "<0x41>"), ElementsAre("▁", "<0x41", ">"));

@@ -3,38 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "formats/gguf.h"
 #include "tokenizer/tokenizer.h"
 
 // Real models, for tests that skip without them.
 namespace adit::tokenizer {
 
-inline const std::string kSmolLm2 = "SmolLM2-135M-Instruct.Q4_1.gguf";
-inline const std::string kQwenCoder = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf";
-inline const std::string kGemma3 = "gemma-3-270m-q4_k_m.gguf";
+inline constexpr char kSmolLm2[] = "SmolLM2-135M-Instruct.Q4_1.gguf";
+inline constexpr char kQwenCoder[] = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf";
+inline constexpr char kGemma3[] = "gemma-3-270m-q4_k_m.gguf";
 
-inline std::unique_ptr<Tokenizer> OpenTokenizer(const std::string& path) {
-  auto file = formats::GgufFile::Open(path);
-  EXPECT_TRUE(file.ok()) << file.status().ToString();
-  if (!file.ok()) return nullptr;
-  auto tokenizer = Tokenizer::FromGguf((*file)->metadata());
-  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
-  return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
-}
+// The tokenizer of a GGUF file; null, and a failure of the test, where there is none.
+std::unique_ptr<Tokenizer> OpenTokenizer(const std::string& path);
 
-// Where the model lies, if it is there.
-inline std::optional<std::string> FindModel(const std::string& name) {
-  for (const char* folder : {ADIT_SOURCE_DIR "/models/", ADIT_SOURCE_DIR "/../models/"}) {
-    if (std::filesystem::exists(folder + name)) return folder + name;
-  }
-  return std::nullopt;
-}
+// Where the model lies: in models/ or in ../models/ of the source tree.
+std::optional<std::string> FindModel(const std::string& name);
 
 }  // namespace adit::tokenizer
 

@@ -43,6 +43,12 @@ uint8_t CategoryClass(utf8proc_category_t category) {
   }
 }
 
+// Planes 4 to 13 are unassigned and planes 15 and 16 are for private use: nothing in them has a class.
+bool IsEmptyPlane(char32_t c) {
+  const char32_t plane = c >> 16;
+  return plane >= 4 && plane != 14;
+}
+
 uint8_t Classify(char32_t c) {
   if (c == '\r' || c == '\n') return kSpace | kNewline;
   if (IsWhiteSpace(c)) return kSpace;
@@ -60,7 +66,8 @@ UnicodeClasses::UnicodeClasses() {
   std::map<std::string, uint16_t> known;
   std::string block(kBlockSize, '\0');
   for (char32_t first = 0; first < kNumCodePoints; first += kBlockSize) {
-    for (char32_t i = 0; i < kBlockSize; ++i) block[i] = static_cast<char>(Classify(first + i));
+    for (char32_t i = 0; i < kBlockSize; ++i)
+      block[i] = IsEmptyPlane(first) ? '\0' : static_cast<char>(Classify(first + i));
     const auto [entry, inserted] = known.try_emplace(block, static_cast<uint16_t>(known.size()));
     if (inserted) blocks_.insert(blocks_.end(), block.begin(), block.end());
     block_index_[first / kBlockSize] = entry->second;

@@ -1,5 +1,5 @@
-// Logits and greedy continuations of small models against those of another implementation (../shared/oracle/README.md says how
-// they were made and to what accuracy).
+// Logits and greedy continuations of small models against those of another implementation (../shared/oracle/README.md
+// says how they were made and to what accuracy).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

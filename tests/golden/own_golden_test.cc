@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/dispatch.h"
 #include "support/model_harness.h"
 #include "support/safetensors_reader.h"
+#include "support/tiny_model.h"
 
 namespace adit {
 namespace {
@@ -44,7 +46,8 @@ TEST_P(OwnGolden, EveryKernelSetGivesTheLogits) {
     const std::vector<float> got = (*harness)->Run(ids, 0, 7, 0);
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i) {
-      ASSERT_NEAR(got[i], want[i], is_ref ? GetParam().tolerance : fast_tolerance) << set.table->name << ", logit " << i;
+      ASSERT_NEAR(got[i], want[i], is_ref ? GetParam().tolerance : fast_tolerance)
+          << set.table->name << ", logit " << i;
     }
     if (!is_ref) continue;
     int32_t next = Argmax(std::span(got).last(static_cast<size_t>((*harness)->spec().vocab_size)));
@@ -60,8 +63,30 @@ INSTANTIATE_TEST_SUITE_P(Families, OwnGolden,
                                          Family{"smollm3", 2e-4}, Family{"gemma3", 3e-2}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// Change the token at one distance before the last of 20: with a window of 8 a layer sees a token itself and the 7 before it,
-// so two layers reach 14 back and not a token further, whichever way the tokens were run.
+// A file without an output matrix uses the embedding's rows, and one that writes them out a second time means the same;
+// an output matrix of its own is used.
+TEST(TiedOutput, IsTheEmbedding) {
+  using test::TinyModel;
+  const std::vector<int32_t> tokens = {1, 5, 2};
+  for (const kernels::KernelSet& set : kernels::KernelSets()) {
+    if (!set.available) continue;
+    std::vector<std::vector<float>> logits;
+    for (TinyModel::Output output :
+         {TinyModel::Output::kNone, TinyModel::Output::kCopyOfEmbedding, TinyModel::Output::kOwn}) {
+      const std::vector<std::byte> bytes = TinyModel{.output = output}.Build();
+      auto file = formats::GgufFile::Parse(bytes, "tiny.gguf");
+      ASSERT_TRUE(file.ok()) << file.status().ToString();
+      auto harness = ModelHarness::Load(std::shared_ptr(std::move(file).value()), *set.table, 1);
+      ASSERT_TRUE(harness.ok()) << harness.status().ToString();
+      logits.push_back((*harness)->Last(tokens));
+    }
+    EXPECT_EQ(logits[0], logits[1]) << set.table->name;
+    EXPECT_NE(logits[0], logits[2]) << set.table->name;
+  }
+}
+
+// Change the token at one distance before the last of 20: with a window of 8 a layer sees a token itself and the 7
+// before it, so two layers reach 14 back and not a token further, whichever way the tokens were run.
 TEST(SlidingWindow, EndsWhereItSays) {
   constexpr int64_t kWindow = 8;
   constexpr int64_t kReach = 2 * (kWindow - 1);

@@ -1,5 +1,5 @@
-// The engine's first promise: the logits of a sequence are the same bits alone, in any company, with its prompt whole or in chunks of
-// any size, on any number of threads.
+// The engine's first promise: the logits of a sequence are the same bits alone, in any company, with its prompt whole
+// or in chunks of any size, on any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 struct Case {
   std::string name;
   std::string path;
-  int64_t longest;    // tokens of the longest sequence
+  int64_t longest;  // tokens of the longest sequence
   size_t num_sequences;
 };
 
@@ -37,7 +37,8 @@ std::vector<Case> Cases() {
   }
   for (const char* model : {"llama_bias", "llama_rope_yarn", "gemma3_text", "qwen3"}) {
     for (const char* file : {"model-f32.gguf", "model-bf16.gguf", "model-f16.gguf"}) {
-      add(std::string("shared_") + model, std::string(ADIT_SHARED_DIR) + "/oracle/models/" + model + "/" + file, 300, 5);
+      add(std::string("shared_") + model, std::string(ADIT_SHARED_DIR) + "/oracle/models/" + model + "/" + file, 300,
+          5);
     }
   }
   for (const char* folder : {"/models/", "/../models/"}) {
@@ -103,8 +104,8 @@ class BatchInvariance : public testing::TestWithParam<std::tuple<Case, std::stri
         if (left == 0 || room == 0 || rng() % 4 == 0) continue;
         const int64_t take = 1 + static_cast<int64_t>(rng() % static_cast<uint32_t>(std::min(left, room)));
         steps.push_back({.sequence = &caches[i],
-                         .tokens = std::span(sequences[i]).subspan(static_cast<size_t>(caches[i].num_tokens()),
-                                                                   static_cast<size_t>(take)),
+                         .tokens = std::span(sequences[i])
+                                       .subspan(static_cast<size_t>(caches[i].num_tokens()), static_cast<size_t>(take)),
                          .logits = LogitsWanted::kAll});
         owners.push_back(i);
         room -= take;
@@ -172,9 +173,7 @@ std::vector<std::string> AvailableSets() {
 
 INSTANTIATE_TEST_SUITE_P(Models, BatchInvariance,
                          testing::Combine(testing::ValuesIn(Cases()), testing::ValuesIn(AvailableSets())),
-                         [](const auto& test) {
-                           return std::get<0>(test.param).name + "_" + std::get<1>(test.param);
-                         });
+                         [](const auto& test) { return std::get<0>(test.param).name + "_" + std::get<1>(test.param); });
 
 }  // namespace
 }  // namespace adit::engine

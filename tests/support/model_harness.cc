@@ -31,7 +31,8 @@ Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(std::shared_ptr<formats
   ADIT_ASSIGN_OR_RETURN(harness->kv_memory_, AlignedBuffer::Allocate(kv_bytes, "test cache"));
   // Slots that were never written hold NaN, in every KV type.
   std::memset(harness->kv_memory_.data(), 0xff, kv_bytes);
-  for (int32_t i = 0; i < kNumBlocks; ++i) harness->block_table_.push_back(static_cast<int32_t>((i * 13 + 5) % kNumBlocks));
+  for (int32_t i = 0; i < kNumBlocks; ++i)
+    harness->block_table_.push_back(static_cast<int32_t>((i * 13 + 5) % kNumBlocks));
   ADIT_ASSIGN_OR_RETURN(harness->forward_, models::ForwardPass::Create(harness->spec_, harness->weights_,
                                                                        *harness->layout_, context, kMaxTokens));
   return harness;

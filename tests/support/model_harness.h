@@ -20,7 +20,8 @@
 
 namespace adit::test {
 
-// A small model with room for one sequence, run straight through ForwardPass. Its pages lie in the pool in a scattered order.
+// A small model with room for one sequence, run straight through ForwardPass. Its pages lie in the pool in a scattered
+// order.
 class ModelHarness {
  public:
   using AdjustSpec = std::function<void(models::ModelSpec&)>;

@@ -122,6 +122,11 @@ struct VecF32 {
     const __m256i second = _mm256_sub_epi32(whole, first);
     return {_mm256_mul_ps(_mm256_mul_ps(a.v, PowerOfTwo(first)), PowerOfTwo(second))};
   }
+  // a * 2^n for integers n where a and the result are normal numbers; NaN stays NaN.
+  [[gnu::always_inline]] static VecF32 LdexpNormal(VecF32 a, VecF32 n) {
+    const __m256i exponent = _mm256_slli_epi32(_mm256_cvtps_epi32(n.v), 23);
+    return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.v), exponent))};
+  }
 
   // Lane 0.
   [[gnu::always_inline]] static float First(VecF32 a) { return _mm256_cvtss_f32(a.v); }

@@ -18,7 +18,7 @@ struct VecQ8 {
   // vectors of weights, one of activations and one of products.
   static constexpr int kVecs = 2;
   static constexpr int kRows = kVecs * kLanes;
-  static constexpr int kTiles[] = {6, 4, 2, 1};
+  static constexpr int kTiles[] = {6, 3};
   static constexpr int kQuadBytes = kRows * 4;  // four columns of a panel, a byte each
   static constexpr bool kSignedBytes = true;    // weights of eight bits keep their sign
   static constexpr bool kOffsetFirst = false;   // offsets are taken off after the sum

@@ -87,6 +87,8 @@ struct VecF32 {
   }
   // a * 2^n for integers n, rounded once.
   [[gnu::always_inline]] static VecF32 Ldexp(VecF32 a, VecF32 n) { return {_mm512_scalef_ps(a.v, n.v)}; }
+  // a * 2^n for integers n where a and the result are normal numbers; NaN stays NaN.
+  [[gnu::always_inline]] static VecF32 LdexpNormal(VecF32 a, VecF32 n) { return Ldexp(a, n); }
 
   // Lane 0.
   [[gnu::always_inline]] static float First(VecF32 a) { return _mm_cvtss_f32(_mm512_castps512_ps128(a.v)); }

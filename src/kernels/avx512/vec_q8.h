@@ -19,7 +19,7 @@ struct VecQ8 {
   // vectors of weights and one of activations out of 32, and a chain of 24 independent sums hides the latency of vpdpbusd.
   static constexpr int kVecs = 2;
   static constexpr int kRows = kVecs * kLanes;
-  static constexpr int kTiles[] = {12, 8, 4, 2, 1};
+  static constexpr int kTiles[] = {12, 6, 3};
   static constexpr int kQuadBytes = kRows * 4;  // four columns of a panel, a byte each
   static constexpr bool kSignedBytes = false;   // vpdpbusd takes unsigned weights: those of eight bits have 128 added
   static constexpr bool kOffsetFirst = true;    // sums start from the negated offset
@@ -70,22 +70,22 @@ struct VecQ8 {
   }
 
   // A sum of products of unsigned codes with activations -127..127, exact: 32 products are less than 2^21.
-  template <int kMaxCode>
-  struct UnsignedDot {
+  struct ByteDot {
     using Weight = Bytes;
     __m512i ints;
 
     [[gnu::always_inline]] static Weight Prepare(Bytes w) { return w; }
     [[gnu::always_inline]] void Start() { ints = _mm512_setzero_si512(); }
     [[gnu::always_inline]] void Start(Ints first) { ints = first.v; }
-    // Adds the products of four columns: those of number kStep of kSteps.
+    // Adds the products of four columns.
     template <int kStep, int kSteps>
     [[gnu::always_inline]] void Add(Weight w, Bytes x) {
       ints = _mm512_dpbusd_epi32(ints, w.v, x.v);
     }
     [[gnu::always_inline]] Ints Total() const { return {ints}; }
   };
-  using ByteDot = UnsignedDot<255>;
+  template <int kMaxCode>
+  using UnsignedDot = ByteDot;
 };
 
 }  // namespace adit::kernels::avx512

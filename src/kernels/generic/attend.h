@@ -33,7 +33,8 @@ template <typename V>
                                                    : kAttentionChunk)};
 }
 
-// Finds the groups that hold positions of `range`; others may lie in blocks that the table does not have.
+// Finds the groups that hold positions of `range`, which is not empty; others may lie in blocks that the table does not
+// have.
 template <typename V, typename Kv>
 [[gnu::always_inline]] inline ChunkGroups<V, Kv> FindGroups(const AttendArgs& args, int kv_head, int64_t chunk,
                                                             Range range) {
@@ -41,12 +42,18 @@ template <typename V, typename Kv>
   groups.key_stride = args.kv.block_size;
   groups.k_dim = args.kv.k_dim;
   groups.v_dim = args.kv.v_dim;
-  for (int group = range.begin / V::kLanes; group * V::kLanes < range.end; ++group) {
+  const int begin = range.begin / V::kLanes;
+  const int end = (range.end + V::kLanes - 1) / V::kLanes;
+  for (int group = begin; group < end; ++group) {
     const int64_t position = chunk * kAttentionChunk + group * V::kLanes;
     const int64_t slot = position % args.kv.block_size;
     const HeadBlock<Kv> block(args.kv, args.block_table[position / args.kv.block_size], kv_head);
     groups.keys[group] = block.keys + slot;
     groups.values[group] = block.values + slot * args.kv.v_dim;
+  }
+  for (int i = 0; i < kMaxGroupsAhead; ++i) {
+    groups.keys[end + i] = groups.values[begin + i < end ? begin + i : begin];
+    groups.values[end + i] = groups.values[end - 1];
   }
   return groups;
 }
@@ -67,7 +74,7 @@ template <typename V>
   max = V::Broadcast(*largest);
   V total = V::Zero();
   for (int i = begin; i < end; i += kLanes) {
-    const V weight = Exp(V::Sub(V::Load(weights + i), max));
+    const V weight = ExpNonPositive(V::Sub(V::Load(weights + i), max));
     V::Store(weights + i, weight);
     total = V::Add(total, weight);
   }

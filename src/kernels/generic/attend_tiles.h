@@ -27,11 +27,19 @@ inline constexpr int kTileVectors = kRows == 1                            ? 8
 template <typename V>
 inline constexpr int kNumGroups = static_cast<int>(kAttentionChunk) / V::kLanes;
 
-// The part of a chunk that a call reads: for each group, where its keys and values start.
+// Blocks lie anywhere in the pool, so the processor's own prefetching starts afresh in each: tiles ask for what they
+// read next. Keys: the next tile's. Values: those of this many groups further, 32 tokens.
+template <typename V>
+inline constexpr int kValueGroupsAhead = 32 / V::kLanes;
+// Most groups that a tile looks ahead.
+inline constexpr int kMaxGroupsAhead = 8;
+
+// The part of a chunk that a call reads: for each group, where its keys and values start. Behind the last group, only
+// to be prefetched, the keys go on with the values, which are read next.
 template <typename V, typename Kv>
 struct ChunkGroups {
-  const typename Kv::Stored* keys[kNumGroups<V>];    // [k_dim, kLanes], rows key_stride apart
-  const typename Kv::Stored* values[kNumGroups<V>];  // [kLanes, v_dim]
+  const typename Kv::Stored* keys[kNumGroups<V> + kMaxGroupsAhead];    // [k_dim, kLanes], rows key_stride apart
+  const typename Kv::Stored* values[kNumGroups<V> + kMaxGroupsAhead];  // [kLanes, v_dim]
   int64_t key_stride;
   int k_dim;
   int v_dim;
@@ -73,7 +81,11 @@ template <typename V, typename Kv, int kRows, int kGroups>
   for (int r = 0; r < kRows; ++r) {
     for (int g = 0; g < kGroups; ++g) sums[r][g] = V::Zero();
   }
+  constexpr int kGroupsOfABlock = 16 / V::kLanes;  // at least so many
   for (int d = 0; d < chunk.k_dim; ++d) {
+    for (int g = 0; g < kGroups; g += kGroupsOfABlock) {
+      __builtin_prefetch(chunk.keys[group + kGroups + g] + d * chunk.key_stride);
+    }
     AddOuterProduct<V, kRows, kGroups>(
         sums, [&](int r) __attribute__((always_inline)) { return V::Broadcast(rows.q[r][d]); },
         [&](int g) __attribute__((always_inline)) { return Kv::Load(chunk.keys[group + g] + d * chunk.key_stride); });
@@ -109,7 +121,10 @@ template <typename V, typename Kv, int kRows, int kVectors, bool kPartial = fals
     const int group = position / kLanes;
     const int group_end = (group + 1) * kLanes < end ? (group + 1) * kLanes : end;
     const auto* value = chunk.values[group] + static_cast<int64_t>(position % kLanes) * chunk.v_dim + d;
-    for (; position < group_end; ++position, value += chunk.v_dim) {
+    const auto* ahead =
+        chunk.values[group + kValueGroupsAhead<V>] + static_cast<int64_t>(position % kLanes) * chunk.v_dim + d;
+    for (; position < group_end; ++position, value += chunk.v_dim, ahead += chunk.v_dim) {
+      __builtin_prefetch(ahead);
       AddOuterProduct<V, kRows, kVectors>(
           sums, [&](int r) __attribute__((always_inline)) { return V::Broadcast(rows.weights[r][position]); },
           [&](int c) __attribute__((always_inline)) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernels/generic/unroll.h"
-#include "kernels/matmul.h"
 
 // The register tile of the product of block types with Q8 activations: kVecs vectors of output rows by kTokens tokens.
 //
@@ -19,125 +18,6 @@
 // vpaddd, vcvtdq2ps, vmulps, vfmadd: 20 operations of which 9 can only use two ports of Zen 3. AVX-512: 8 vpdpbusd,
 // vcvtdq2ps, vmulps, vfmadd: 11 for two ports.
 namespace adit::kernels::generic {
-
-// Columns of one scale of the activations, and bytes of their codes.
-inline constexpr int kQ8Block = 32;
-
-// Activations as quantize_q8 writes them, from some column on; tokens are `stride` bytes apart.
-template <class V, class W, int kTokens>
-struct RowTokens {
-  using F32 = typename V::F32;
-  using Ints = typename V::Ints;
-  const int8_t* codes;
-  const float* scales;
-  const int32_t* sums;
-  int64_t stride;
-
-  template <int g>
-  [[gnu::always_inline]] typename V::Bytes Quad(int t) const {
-    return V::BroadcastQuad(codes + t * stride + 4 * g);
-  }
-  [[gnu::always_inline]] F32 Scale(int t) const { return F32::Broadcast(*At(scales, t)); }
-  template <int kSub>
-  [[gnu::always_inline]] F32 Sum(int t) const {
-    return V::ToFloat(IntSum<kSub>(t));
-  }
-  template <int kSub>
-  [[gnu::always_inline]] Ints MinusOffset(int t) const {
-    return V::template MinusShifted<W::kOffsetBits>(IntSum<kSub>(t));
-  }
-  [[gnu::always_inline]] void Next() {
-    codes += kQ8Block;
-    scales += 1;
-    sums += 2;
-  }
-
- private:
-  template <class T>
-  [[gnu::always_inline]] const T* At(const T* p, int t) const {
-    return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(p) + t * stride);
-  }
-  template <int kSub>
-  [[gnu::always_inline]] Ints IntSum(int t) const {
-    const int32_t* p = At(sums, t);
-    if constexpr (W::kSubBlocks == 2) return V::BroadcastInt(p + kSub);
-    return V::Add(V::BroadcastInt(p), V::BroadcastInt(p + 1));
-  }
-};
-
-// Activations of kTokens tokens gathered block by block, so that a tile reads one stream with constant distances:
-//   int8_t codes[kTokens][32], float scales[kTokens], then for each sub-block [kTokens] what W needs of the sums: as
-//   floats for minima, as negated offsets, or nothing.
-template <class V, class W, int kTokens>
-struct TileTokens {
-  using F32 = typename V::F32;
-  using Ints = typename V::Ints;
-  static constexpr bool kHasSums = W::kHasMin || W::kOffsetBits != 0;
-  static constexpr int kScalesAt = kTokens * kQ8Block;
-  static constexpr int kSumsAt = kScalesAt + kTokens * 4;
-  static constexpr int kBlockBytes = kSumsAt + (kHasSums ? W::kSubBlocks * kTokens * 4 : 0);
-  const std::byte* block;
-
-  template <int g>
-  [[gnu::always_inline]] typename V::Bytes Quad(int t) const {
-    return V::BroadcastQuad(reinterpret_cast<const int8_t*>(block) + t * kQ8Block + 4 * g);
-  }
-  [[gnu::always_inline]] F32 Scale(int t) const {
-    return F32::Broadcast(*reinterpret_cast<const float*>(block + kScalesAt + t * 4));
-  }
-  template <int kSub>
-  [[gnu::always_inline]] F32 Sum(int t) const {
-    return F32::Broadcast(*reinterpret_cast<const float*>(block + kSumsAt + (kSub * kTokens + t) * 4));
-  }
-  template <int kSub>
-  [[gnu::always_inline]] Ints MinusOffset(int t) const {
-    return V::BroadcastInt(reinterpret_cast<const int32_t*>(block + kSumsAt + (kSub * kTokens + t) * 4));
-  }
-  [[gnu::always_inline]] void Next() { block += kBlockBytes; }
-
-  // Gathers num_blocks blocks of num_tokens <= kTokens tokens; further tokens are zeros.
-  static void Gather(RowTokens<V, W, 1> rows, int num_tokens, int64_t num_blocks, std::byte* out) {
-    for (int64_t b = 0; b < num_blocks; ++b) {
-      for (int t = 0; t < kTokens; ++t) {
-        std::byte* codes = out + t * kQ8Block;
-        std::byte* scale = out + kScalesAt + t * 4;
-        std::byte* sums = out + kSumsAt + t * 4;
-        if (t >= num_tokens) {
-          __builtin_memset(codes, 0, kQ8Block);
-          __builtin_memset(scale, 0, 4);
-          if constexpr (kHasSums) PutSums(0, 0, sums);
-          continue;
-        }
-        const int64_t to_token = t * rows.stride;
-        __builtin_memcpy(codes, rows.codes + to_token, kQ8Block);
-        __builtin_memcpy(scale, reinterpret_cast<const std::byte*>(rows.scales) + to_token, 4);
-        const auto* s = reinterpret_cast<const int32_t*>(reinterpret_cast<const std::byte*>(rows.sums) + to_token);
-        if constexpr (kHasSums) PutSums(s[0], s[1], sums);
-      }
-      rows.Next();
-      out += kBlockBytes;
-    }
-  }
-
- private:
-  static void PutSums(int32_t first, int32_t second, std::byte* out) {
-    if constexpr (W::kSubBlocks == 1) {
-      PutSum(first + second, out);
-    } else {
-      PutSum(first, out);
-      PutSum(second, out + kTokens * 4);
-    }
-  }
-  static void PutSum(int32_t sum, std::byte* out) {
-    if constexpr (W::kHasMin) {
-      const float value = static_cast<float>(sum);
-      __builtin_memcpy(out, &value, sizeof(value));
-    } else {
-      const int32_t value = -(sum * (1 << W::kOffsetBits));
-      __builtin_memcpy(out, &value, sizeof(value));
-    }
-  }
-};
 
 // Integer sums of one sub-block: dot[kTokens][kVecs].
 template <class V, class W, int kSub, class Tokens, int kTokens>

@@ -1,0 +1,108 @@
+#ifndef ADIT_KERNELS_GENERIC_MATMUL_Q8_DECODED_H_
+#define ADIT_KERNELS_GENERIC_MATMUL_Q8_DECODED_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/generic/matmul_q8_tile.h"
+#include "kernels/generic/matmul_q8_tokens.h"
+#include "kernels/generic/unroll.h"
+
+// Weights decoded for many tokens: a byte for each code, and scales as floats. What kind of weights they were matters no longer
+// but for the width of codes, how many scales there are, and offset or minimum: types that agree in these share tiles.
+namespace adit::kernels::generic {
+
+// Blocks of 32 columns that are decoded at a time: the codes, 4 KB for 16 rows and 8 KB for 32, stay in the first-level
+// cache beside the activations of a chunk of tokens, 15 KB, and their sums, 3 or 6 KB.
+inline constexpr int kStretchBlocks = 8;
+
+// A codec of the form that generic/matmul_codec.h describes, of one block.
+template <class V, class DotType, int kScales, bool kOffset, bool kMin>
+struct DecodedCodec {
+  using F32 = typename V::F32;
+  using Dot = DotType;
+  static constexpr int kRecordBlocks = 1;
+  static constexpr int kSubBlocks = kScales;
+  static constexpr int kOffsetBits = kOffset ? 1 : 0;  // whether there is one; its size is in the gathered tokens
+  static constexpr bool kHasMin = kMin;
+  static constexpr int kOrder[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  static constexpr int kCodeBytes = 8 * V::kQuadBytes;
+  static constexpr int kMinsAt = kSubBlocks * V::kRows;
+  static constexpr int kRecordBytes = kMinsAt * 4 * (kHasMin ? 2 : 1);
+  struct Record {};
+
+  template <int g>
+  [[gnu::always_inline]] static typename V::Bytes Codes(const std::byte* codes, int v) {
+    return V::Load(codes + g * V::kQuadBytes + v * V::kLanes * 4);
+  }
+  [[gnu::always_inline]] static Record LoadRecord(const std::byte*) { return {}; }
+  [[gnu::always_inline]] static F32 Scale(const Record&, const std::byte* record, int sub_block, int v) {
+    return F32::Load(reinterpret_cast<const float*>(record) + sub_block * V::kRows + v * V::kLanes);
+  }
+  [[gnu::always_inline]] static F32 Min(const Record&, const std::byte* record, int sub_block, int v) {
+    return F32::Load(reinterpret_cast<const float*>(record) + kMinsAt + sub_block * V::kRows + v * V::kLanes);
+  }
+};
+template <class V, class W>
+using DecodedFrom = DecodedCodec<V, typename W::Dot, W::kSubBlocks, W::kOffsetBits != 0, W::kHasMin>;
+
+// A stretch of a panel, decoded to the form D.
+template <class D>
+struct Stretch {
+  alignas(64) std::byte codes[kStretchBlocks * D::kCodeBytes];
+  alignas(64) std::byte records[kStretchBlocks * D::kRecordBytes];
+};
+
+// Weights in a packed panel, from some column on.
+struct PanelPosition {
+  const std::byte* codes;
+  const std::byte* records;
+};
+
+// Decodes num_records records of W and prefetches as many from `next`, which are to be decoded after them.
+template <class V, class W>
+[[gnu::always_inline]] inline void DecodeStretch(PanelPosition from, PanelPosition next, int64_t num_records,
+                                                 Stretch<DecodedFrom<V, W>>& to) {
+  using D = DecodedFrom<V, W>;
+  using F32 = typename V::F32;
+  std::byte* codes = to.codes;
+  auto* floats = reinterpret_cast<float*>(to.records);
+  for (int64_t i = 0; i < num_records; ++i) {
+    const auto record = W::LoadRecord(from.records);
+    for (int block = 0; block < W::kRecordBlocks; ++block) {
+      for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(next.codes + byte);
+      Unroll<8 * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
+        constexpr int g = W::kOrder[j.value / V::kVecs];
+        constexpr int v = j.value % V::kVecs;
+        V::Store(codes + g * V::kQuadBytes + v * V::kLanes * 4, W::template Codes<g>(from.codes, v));
+      });
+      Unroll<W::kSubBlocks * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
+        constexpr int kSub = j.value / V::kVecs;
+        constexpr int v = j.value % V::kVecs;
+        const int sub_block = block * W::kSubBlocks + kSub;
+        float* scale = floats + kSub * V::kRows + v * V::kLanes;
+        F32::Store(scale, W::Scale(record, from.records, sub_block, v));
+        if constexpr (W::kHasMin) F32::Store(scale + D::kMinsAt, W::Min(record, from.records, sub_block, v));
+      });
+      from.codes += W::kCodeBytes;
+      next.codes += W::kCodeBytes;
+      codes += D::kCodeBytes;
+      floats += D::kRecordBytes / 4;
+    }
+    for (int byte = 0; byte < W::kRecordBytes; byte += 64) __builtin_prefetch(next.records + byte);
+    from.records += W::kRecordBytes;
+    next.records += W::kRecordBytes;
+  }
+}
+
+// sums[kTokens][kRows] += num_blocks blocks of a stretch times gathered tokens.
+template <class V, class D, int kTokens>
+[[gnu::noinline]] void AddDecodedTile(const Stretch<D>& weights, int64_t num_blocks, const std::byte* tokens,
+                                      float* sums) {
+  const TileTokens<V, D, kTokens> x = {tokens};
+  AddTile<V, D, kTokens, 0>(weights.codes, weights.records, num_blocks, x, sums);
+}
+
+}  // namespace adit::kernels::generic
+
+#endif  // ADIT_KERNELS_GENERIC_MATMUL_Q8_DECODED_H_

@@ -1,0 +1,99 @@
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIMEOUT_S = 120  # of one command; a sanitized build on a busy machine is slow
+
+
+class Adit:
+    """The program under test."""
+
+    def __init__(self, binary):
+        self.binary = binary
+
+    def run(self, *arguments, input=b"", env=None, **kwargs):
+        """Runs a command to its end. Output is bytes; stdin is empty unless given."""
+        if isinstance(input, str):
+            input = input.encode()
+        if "stdin" in kwargs:
+            input = None
+        return subprocess.run([self.binary, *map(str, arguments)], input=input, env=self.environment(env),
+                              stdout=kwargs.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE, timeout=TIMEOUT_S,
+                              **kwargs)
+
+    def ok(self, *arguments, **kwargs):
+        """What a command prints that must succeed, and must say nothing on stderr."""
+        done = self.run(*arguments, **kwargs)
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout
+
+    def fails(self, exit_code, *arguments, **kwargs):
+        """The one line that a command which must fail says on stderr."""
+        done = self.run(*arguments, **kwargs)
+        message = done.stderr.decode()
+        assert done.returncode == exit_code, message
+        assert message.startswith("adit: ") and message.count("\n") == 1 and message.endswith("\n")
+        assert done.stdout == b""
+        return message
+
+    def start(self, *arguments, env=None, **kwargs):
+        kwargs.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.Popen([self.binary, *map(str, arguments)], env=self.environment(env), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **kwargs)
+
+    @staticmethod
+    def environment(more):
+        """The caller's settings for adit do not reach the tests."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("ADIT_")}
+        return {**kept, **(more or {})}
+
+
+@pytest.fixture(scope="session")
+def adit():
+    binary = os.environ.get("ADIT_BINARY") or ROOT / "build/release/adit"
+    if not pathlib.Path(binary).exists():
+        pytest.skip(f"{binary} is not there: build it, or set ADIT_BINARY")
+    return Adit(str(binary))
+
+
+def find_first(paths, hint):
+    for path in paths:
+        if path.exists():
+            return path
+    pytest.skip(hint)
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    name = "SmolLM2-135M-Instruct.Q4_1.gguf"
+    return find_first([ROOT / "models" / name, ROOT.parent / "models" / name],
+                      f"models/{name} is not there: scripts/get-model smollm2 gets it")
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """The folder of tiny random models, NAME.gguf, with logits in NAME.safetensors. They have no chat template."""
+    return ROOT / "tests/goldens/models"
+
+
+@pytest.fixture(scope="session")
+def tiny_gguf(tiny):
+    return tiny / "llama.gguf"
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    return find_first([ROOT.parent / "shared/oracle"], "../shared/oracle is not there")
+
+
+def read_safetensors(path):
+    """{name: (dtype, shape, bytes)}"""
+    import json
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + length])
+    return {name: (entry["dtype"], entry["shape"], data[8 + length:][slice(*entry["data_offsets"])])
+            for name, entry in header.items() if name != "__metadata__"}
