@@ -20,6 +20,7 @@ struct LoadOptions {
   std::string path;          // a .gguf file
   std::string isa = "auto";  // kernel set, as kernels::SelectKernels takes it
   int num_threads = 0;       // 0: one for each CPU that this process may use
+  models::ActivationTerms activation_terms = models::ActivationTerms::kNormed;
   models::LoadProgress progress;
 };
 

@@ -32,7 +32,7 @@ Status LoadingOf(const TinyModel& model) {
   ADIT_ASSIGN_OR_RETURN(const ModelSpec spec, SpecFromGguf(*file));
   ADIT_ASSIGN_OR_RETURN(const auto team, WorkerTeam::Create(1));
   ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("ref"));
-  return LoadWeights(spec, file, {*kernels, *team}, {}).status();
+  return LoadWeights(spec, file, {*kernels, *team}, ActivationTerms::kOne, {}).status();
 }
 
 TEST(Registry, ReadsAPlainModel) {

@@ -2,6 +2,7 @@
 #define ADIT_MODELS_WEIGHTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <variant>
@@ -47,11 +48,18 @@ struct ModelWeights {
   size_t weight_bytes = 0;        // that a token of one sequence reads
 };
 
+// Which products read their input in two 8-bit terms (nn/linear.h) where the weights are quantised.
+enum class ActivationTerms : uint8_t {
+  kOne,     // none: the fastest prefill
+  kNormed,  // those of normed rows: q, k, v, gate, up, output
+  kTwo,     // all: close to float activations
+};
+
 // Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.
 // Corrupt for a tensor that is missing or has another shape, Unsupported for tensors that the spec has no place for:
 // both by name. Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
-                                 const nn::ExecContext& context, const LoadProgress& progress);
+                                 const nn::ExecContext& context, ActivationTerms terms, const LoadProgress& progress);
 
 }  // namespace adit::models
 

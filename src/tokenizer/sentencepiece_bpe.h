@@ -38,7 +38,7 @@ class SentencePieceBpe : public VocabularyTokenizer {
   // Whether plain text may become this token.
   bool IsTextual(int32_t id) const { return !vocabulary().IsHidden(id) && vocabulary().Type(id) != TokenType::kByte; }
   int32_t FindTextual(std::string_view text) const;
-  // `text` has no spaces left. Encodes the stretch of it that `merger` holds the characters of.
+  // Encodes a stretch of a run that stands apart; `merger` holds its characters and is empty afterwards.
   void EncodeWord(std::string_view word, Merger& merger, std::vector<int32_t>& ids) const;
   void EncodeBytes(std::string_view bytes, std::vector<int32_t>& ids) const;
 

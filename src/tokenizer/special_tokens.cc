@@ -1,7 +1,9 @@
+#include "tokenizer/special_tokens.h"
+
 #include <algorithm>
+#include <string_view>
 
 #include "base/error.h"
-#include "tokenizer/vocabulary.h"
 
 namespace adit::tokenizer {
 namespace {
@@ -42,8 +44,7 @@ constexpr std::string_view kEndTexts[] = {
     "<reponame>",
     "<|file_sep|>",
     "<end_of_utterance>",
-    "<\xEF\xBD\x9C"
-    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
+    "<｜end▁of▁sentence｜>",
 };
 
 // Keys of ids after which generation ends.

@@ -1,3 +1,5 @@
+#include "tokenizer/special_tokens.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "tokenizer/test_vocabulary.h"
-#include "tokenizer/vocabulary.h"
 
 namespace adit::tokenizer {
 namespace {
@@ -70,6 +71,8 @@ TEST(SpecialTokens, EndOfAMessageIsNoEndWhereAFormatHasSeveral) {
   EXPECT_THAT(Load(Controls({"<|end|>", "<|flush|>", "<|calls|>"}), {}).end_of_generation, ElementsAre(1, 2));
   EXPECT_THAT(Load(Controls({"</s>", "<|tool_response>"}), {}).end_of_generation, ElementsAre(1));
   EXPECT_THAT(Load(Controls({"</s>"}), {}).end_of_generation, ElementsAre(0));
+  const std::string deepseek = "<\uFF5Cend\u2581of\u2581sentence\uFF5C>";
+  EXPECT_THAT(Load(Controls({deepseek}), {}).end_of_generation, ElementsAre(0));
 }
 
 TEST(ByteOfPiece, ReadsTwoHexDigits) {

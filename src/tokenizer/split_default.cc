@@ -3,7 +3,7 @@
 //   [\p{P}$+<=>^~|]+   then the rule of GPT-2   then \p{N}+   then [0-9][0-9][0-9]
 #include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/scan_internal.h"
-#include "tokenizer/split_internal.h"
+#include "tokenizer/split_gpt2_internal.h"
 
 namespace adit::tokenizer {
 namespace {

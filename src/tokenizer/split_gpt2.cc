@@ -3,7 +3,7 @@
 // and the variant that first sets every number character apart.
 #include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/scan_internal.h"
-#include "tokenizer/split_internal.h"
+#include "tokenizer/split_gpt2_internal.h"
 
 namespace adit::tokenizer {
 namespace {

@@ -22,7 +22,7 @@ struct Vocabulary {
 
   int64_t size() const { return pieces.size(); }
   TokenType Type(int32_t id) const { return types[static_cast<size_t>(id)]; }
-  // Control and unknown tokens: never the result of encoding text that is not trusted, and not shown unless asked for.
+  // Control and unknown tokens: looked for in trusted text only, and not shown unless asked for.
   bool IsHidden(int32_t id) const { return Type(id) == TokenType::kControl || Type(id) == TokenType::kUnknown; }
 };
 
@@ -31,21 +31,6 @@ std::optional<uint8_t> ByteOfPiece(std::string_view piece);
 
 // From `tokenizer.ggml.tokens` and `.token_type`. Without the latter all entries are normal.
 Result<Vocabulary> LoadVocabulary(const formats::GgufMetadata& metadata);
-
-// Ids with a role. In range, all of them.
-struct SpecialTokens {
-  std::optional<int32_t> bos;
-  std::optional<int32_t> eos;
-  std::optional<int32_t> unknown;
-  bool add_bos = false;
-  bool add_eos = false;
-  std::vector<int32_t> end_of_generation;  // ascending
-};
-
-// From the `tokenizer.ggml.*_token_id` and `.add_*_token` keys; default_add_bos holds where the metadata does not say
-// and there is a BOS.
-Result<SpecialTokens> LoadSpecialTokens(const formats::GgufMetadata& metadata, const Vocabulary& vocabulary,
-                                        bool default_add_bos);
 
 }  // namespace adit::tokenizer
 

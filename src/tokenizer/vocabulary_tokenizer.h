@@ -12,6 +12,7 @@
 
 #include "formats/gguf_metadata.h"
 #include "tokenizer/special_matcher.h"
+#include "tokenizer/special_tokens.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 

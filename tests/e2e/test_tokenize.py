@@ -106,7 +106,8 @@ def test_lines_are_answered_as_they_come(adit, smollm2):
 
 
 def test_real_vocabulary_agrees_with_its_golden(adit, smollm2, oracle):
-    cases = [case for case in json.loads((oracle / "tokenizer/smollm2.json").read_text())["cases"] if "plain" in case]
+    cases = json.loads((oracle / "tokenizer/smollm2.json").read_text())["cases"]
+    cases = [case for case in cases if isinstance(case["plain"], list)]  # on one input the reference itself fails
     lines = "\n".join(json.dumps({"hex": case["hex"]}) for case in cases)
     for key, flags in (("plain", []), ("special", ["--special"]), ("full", ["--special", "--add-special"])):
         answers = [json.loads(line) for line in adit.ok("tokenize", smollm2, "--jsonl", *flags, input=lines).splitlines()]

@@ -24,7 +24,8 @@ Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(std::shared_ptr<formats
   if (adjust) adjust(harness->spec_);
   ADIT_ASSIGN_OR_RETURN(harness->team_, WorkerTeam::Create(num_threads));
   const nn::ExecContext context{kernels, *harness->team_};
-  ADIT_ASSIGN_OR_RETURN(harness->weights_, models::LoadWeights(harness->spec_, harness->file_, context, {}));
+  ADIT_ASSIGN_OR_RETURN(harness->weights_, models::LoadWeights(harness->spec_, harness->file_, context,
+                                                               models::ActivationTerms::kNormed, {}));
   harness->layout_ = std::make_unique<nn::KvLayout>(harness->spec_.CacheSpecs(), kernels.native_kv, kBlockSize);
   constexpr int64_t kNumBlocks = kMaxContext / kBlockSize;
   const size_t kv_bytes = static_cast<size_t>(kNumBlocks) * harness->layout_->block_bytes();

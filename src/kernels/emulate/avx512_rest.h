@@ -126,37 +126,20 @@ inline __m512 FmAddSub(const __m512& a, const __m512& b, const __m512& c) {
 
 #undef _mm512_maskz_loadu_ps
 #undef _mm512_mask_storeu_ps
-#undef _mm512_maskz_loadu_epi32
-#undef _mm512_mask_storeu_epi32
-#undef _mm512_maskz_loadu_epi8
-#undef _mm512_mask_storeu_epi8
 #undef _mm256_maskz_loadu_epi16
 #undef _mm256_mask_storeu_epi16
-#undef _mm256_maskz_loadu_epi8
-#undef _mm_maskz_loadu_epi8
-#undef _mm_mask_storeu_epi8
 #define _mm512_maskz_loadu_ps(k, p) (ADIT_EMULATE_::MaskedLoad<float, __m512>(k, p))
 #define _mm512_mask_storeu_ps(p, k, a) (ADIT_EMULATE_::MaskedStore<float>(p, k, a))
-#define _mm512_maskz_loadu_epi32(k, p) (ADIT_EMULATE_::MaskedLoad<int32_t, __m512i>(k, p))
-#define _mm512_mask_storeu_epi32(p, k, a) (ADIT_EMULATE_::MaskedStore<int32_t>(p, k, a))
-#define _mm512_maskz_loadu_epi8(k, p) (ADIT_EMULATE_::MaskedLoad<int8_t, __m512i>(k, p))
-#define _mm512_mask_storeu_epi8(p, k, a) (ADIT_EMULATE_::MaskedStore<int8_t>(p, k, a))
 #define _mm256_maskz_loadu_epi16(k, p) (ADIT_EMULATE_::MaskedLoad<int16_t, __m256i>(k, p))
 #define _mm256_mask_storeu_epi16(p, k, a) (ADIT_EMULATE_::MaskedStore<int16_t>(p, k, a))
-#define _mm256_maskz_loadu_epi8(k, p) (ADIT_EMULATE_::MaskedLoad<int8_t, __m256i>(k, p))
-#define _mm_maskz_loadu_epi8(k, p) (ADIT_EMULATE_::MaskedLoad<int8_t, __m128i>(k, p))
-#define _mm_mask_storeu_epi8(p, k, a) (ADIT_EMULATE_::MaskedStore<int8_t>(p, k, a))
 
 #undef _mm512_cvtph_ps
 #undef _mm512_cvtps_ph
 #undef _mm512_cvtps_epi32
 #undef _mm512_cvtepi32_ps
 #undef _mm512_cvtepu16_epi32
-#undef _mm512_cvtepi16_epi32
 #undef _mm512_cvtepu8_epi32
 #undef _mm512_cvtepi8_epi32
-#undef _mm512_cvtepi8_epi16
-#undef _mm512_cvtepu8_epi16
 #undef _mm512_cvtepi32_epi16
 #undef _mm512_cvtepi32_epi8
 #define _mm512_cvtph_ps(a) (ADIT_EMULATE_::CvtPh(a))
@@ -165,24 +148,18 @@ inline __m512 FmAddSub(const __m512& a, const __m512& b, const __m512& c) {
 #define _mm512_cvtps_epi32(a) (ADIT_EMULATE_::CvtPsToI32(a))
 #define _mm512_cvtepi32_ps(a) (ADIT_EMULATE_::Convert<float, __m512, int32_t>(a))
 #define _mm512_cvtepu16_epi32(a) (ADIT_EMULATE_::Convert<int32_t, __m512i, uint16_t>(a))
-#define _mm512_cvtepi16_epi32(a) (ADIT_EMULATE_::Convert<int32_t, __m512i, int16_t>(a))
 #define _mm512_cvtepu8_epi32(a) (ADIT_EMULATE_::Convert<int32_t, __m512i, uint8_t>(a))
 #define _mm512_cvtepi8_epi32(a) (ADIT_EMULATE_::Convert<int32_t, __m512i, int8_t>(a))
-#define _mm512_cvtepi8_epi16(a) (ADIT_EMULATE_::Convert<int16_t, __m512i, int8_t>(a))
-#define _mm512_cvtepu8_epi16(a) (ADIT_EMULATE_::Convert<int16_t, __m512i, uint8_t>(a))
 #define _mm512_cvtepi32_epi16(a) (ADIT_EMULATE_::Convert<int16_t, __m256i, int32_t>(a))
 #define _mm512_cvtepi32_epi8(a) (ADIT_EMULATE_::Convert<int8_t, __m128i, int32_t>(a))
 
 #undef _mm512_dpbusd_epi32
 #define _mm512_dpbusd_epi32(sum, a, b) (ADIT_EMULATE_::DpBusd(sum, a, b))
 
-#undef _mm512_srai_epi32
 #undef _mm512_extractf32x8_ps
-#undef _mm512_moveldup_ps
 #undef _mm512_permute_ps
 #undef _mm512_scalef_ps
 #undef _mm512_fmaddsub_ps
-#define _mm512_srai_epi32(a, n) (ADIT_EMULATE_::Map<int32_t, __m512i, int32_t>(a, [](int32_t x) { return x >> (n); }))
 #define _mm512_extractf32x8_ps(a, which) (ADIT_EMULATE_::Half(a, which))
 #define _mm512_permute_ps(a, control) \
   (ADIT_EMULATE_::Permute<float>(a, [](int i) { return (i & ~3) + ((control) >> (2 * (i & 3)) & 3); }))

@@ -51,9 +51,9 @@ class MatmulQ8 {
   static constexpr int kRecordCols = kQ8Block * W::kRecordBlocks;
   static constexpr int64_t kMaxDirectTokens = 12;
   static constexpr int kDirectTile = 4;
-  static constexpr int kAhead = 4096;
+  static constexpr int kAhead = 16384;
   static constexpr int kChunkTokens = 48;
-  static constexpr int kGroupPanels = 8;
+  static constexpr int kGroupPanels = 12;
   static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kTiles[0] == 0);
 
   [[gnu::always_inline]] static constexpr size_t PadTo64(int64_t bytes) {

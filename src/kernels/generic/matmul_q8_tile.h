@@ -19,6 +19,9 @@
 // vcvtdq2ps, vmulps, vfmadd: 11 for two ports.
 namespace adit::kernels::generic {
 
+// The last argument of __builtin_prefetch.
+inline constexpr int kIntoSecondLevel = 2;
+
 // Integer sums of one sub-block: dot[kTokens][kVecs].
 template <class V, class W, int kSub, class Tokens, int kTokens>
 [[gnu::always_inline]] inline void AddProducts(const std::byte* codes, const Tokens& x,
@@ -85,7 +88,7 @@ template <class V, class W, int kTokens, int kAhead, class Tokens>
     const auto record = W::LoadRecord(records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       if constexpr (kAhead != 0) {
-        for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(codes + kAhead + byte);
+        for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(codes + kAhead + byte, 0, kIntoSecondLevel);
       }
       Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
         typename W::Dot dot[kTokens][V::kVecs];
@@ -96,7 +99,7 @@ template <class V, class W, int kTokens, int kAhead, class Tokens>
       x.Next();
     }
     if constexpr (kAhead != 0) {
-      for (int byte = 0; byte < W::kRecordBytes; byte += 64) __builtin_prefetch(records + kAhead + byte);
+      for (int byte = 0; byte < W::kRecordBytes; byte += 64) __builtin_prefetch(records + kAhead + byte, 0, kIntoSecondLevel);
     }
     records += W::kRecordBytes;
   }

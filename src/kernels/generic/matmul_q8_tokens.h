@@ -25,9 +25,9 @@ struct RowTokens {
 
   template <int g>
   [[gnu::always_inline]] typename V::Bytes Quad(int t) const {
-    return V::BroadcastQuad(codes + t * stride + 4 * g);
+    return V::BroadcastQuad(CodesOf(t) + 4 * g);
   }
-  [[gnu::always_inline]] F32 Scale(int t) const { return F32::Broadcast(*At(scales, t)); }
+  [[gnu::always_inline]] F32 Scale(int t) const { return F32::Broadcast(*ScaleOf(t)); }
   template <int kSub>
   [[gnu::always_inline]] F32 Sum(int t) const {
     return V::ToFloat(IntSum<kSub>(t));
@@ -36,6 +36,9 @@ struct RowTokens {
   [[gnu::always_inline]] Ints MinusOffset(int t) const {
     return V::template MinusShifted<W::kOffsetBits>(IntSum<kSub>(t));
   }
+  [[gnu::always_inline]] const int8_t* CodesOf(int t) const { return At(codes, t); }
+  [[gnu::always_inline]] const float* ScaleOf(int t) const { return At(scales, t); }
+  [[gnu::always_inline]] const int32_t* SumsOf(int t) const { return At(sums, t); }
   [[gnu::always_inline]] void Next() {
     codes += kQ8Block;
     scales += 1;
@@ -49,7 +52,7 @@ struct RowTokens {
   }
   template <int kSub>
   [[gnu::always_inline]] Ints IntSum(int t) const {
-    const int32_t* p = At(sums, t);
+    const int32_t* p = SumsOf(t);
     if constexpr (W::kSubBlocks == 2) return V::BroadcastInt(p + kSub);
     return V::Add(V::BroadcastInt(p), V::BroadcastInt(p + 1));
   }
@@ -86,7 +89,7 @@ struct TileTokens {
   [[gnu::always_inline]] void Next() { block += kBlockBytes; }
 
   // Gathers num_blocks blocks of num_tokens <= kTokens tokens; further tokens are zeros. The offset of codes is
-  // 2^kOffsetBits, where W has one.
+  // 2^kOffsetBits, where W has one. As many blocks beyond them are prefetched: they are gathered next.
   template <int kOffsetBits>
   static void Gather(RowTokens<V, W> rows, int num_tokens, int64_t num_blocks, std::byte* out) {
     for (int64_t b = 0; b < num_blocks; ++b) {
@@ -100,11 +103,16 @@ struct TileTokens {
           if constexpr (kHasSums) PutSums<kOffsetBits>(0, 0, sums);
           continue;
         }
-        const int64_t to_token = t * rows.stride;
-        __builtin_memcpy(codes, rows.codes + to_token, kQ8Block);
-        __builtin_memcpy(scale, reinterpret_cast<const std::byte*>(rows.scales) + to_token, 4);
-        const auto* s = reinterpret_cast<const int32_t*>(reinterpret_cast<const std::byte*>(rows.sums) + to_token);
-        if constexpr (kHasSums) PutSums<kOffsetBits>(s[0], s[1], sums);
+        const int8_t* from = rows.CodesOf(t);
+        if (b % 2 == 0) __builtin_prefetch(from + num_blocks * kQ8Block);
+        if (b == 0) __builtin_prefetch(rows.ScaleOf(t) + num_blocks);
+        __builtin_memcpy(codes, from, kQ8Block);
+        __builtin_memcpy(scale, rows.ScaleOf(t), 4);
+        if constexpr (kHasSums) {
+          const int32_t* s = rows.SumsOf(t);
+          if (b == 0) __builtin_prefetch(s + 2 * num_blocks);
+          PutSums<kOffsetBits>(s[0], s[1], sums);
+        }
       }
       rows.Next();
       out += kBlockBytes;

@@ -1,5 +1,5 @@
-#ifndef ADIT_TOKENIZER_SPLIT_INTERNAL_H_
-#define ADIT_TOKENIZER_SPLIT_INTERNAL_H_
+#ifndef ADIT_TOKENIZER_SPLIT_GPT2_INTERNAL_H_
+#define ADIT_TOKENIZER_SPLIT_GPT2_INTERNAL_H_
 
 #include <cstddef>
 
@@ -12,4 +12,4 @@ size_t Gpt2WordEnd(const Scanner& scanner, size_t begin);
 
 }  // namespace adit::tokenizer
 
-#endif  // ADIT_TOKENIZER_SPLIT_INTERNAL_H_
+#endif  // ADIT_TOKENIZER_SPLIT_GPT2_INTERNAL_H_

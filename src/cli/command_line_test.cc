@@ -1,0 +1,204 @@
+#include "cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <variant>
+#include <vector>
+
+namespace adit::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Result<CommandLine> Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "adit");
+  return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
+}
+
+// The options of one command; a default one, and a failure, where the line asks for something else.
+template <typename Options>
+Options ParseAs(const std::vector<const char*>& arguments) {
+  const Result<CommandLine> line = Parse(arguments);
+  if (line.ok() && line->command && std::holds_alternative<Options>(*line->command)) {
+    return std::get<Options>(*line->command);
+  }
+  ADD_FAILURE() << (line.ok() ? "another command" : line.status().ToString());
+  return {};
+}
+
+std::string ErrorOf(const std::vector<const char*>& arguments) {
+  const Result<CommandLine> line = Parse(arguments);
+  EXPECT_EQ(line.status().code(), StatusCode::kInvalidArgument);
+  return line.status().message();
+}
+
+TEST(CommandLine, RunHasTheDefaultsOfLlamaCli) {
+  const RunOptions options = ParseAs<RunOptions>({"run", "m.gguf"});
+  EXPECT_EQ(options.model, "m.gguf");
+  EXPECT_FALSE(options.prompt || options.system || options.seed || options.context_length);
+  EXPECT_EQ(options.sampling.temperature, 0.8);
+  EXPECT_EQ(options.sampling.top_k, 40);
+  EXPECT_EQ(options.sampling.top_p, 0.95);
+  EXPECT_EQ(options.sampling.min_p, 0.05);
+  EXPECT_EQ(options.sampling.repetition_penalty, 1.0);
+  EXPECT_EQ(options.max_tokens, -1);
+  EXPECT_FALSE(options.raw || options.verbose || options.ignore_eos);
+  EXPECT_FALSE(options.engine.threads || options.engine.isa || options.engine.kv_type);
+}
+
+TEST(CommandLine, RunTakesItsFlags) {
+  const RunOptions options = ParseAs<RunOptions>({"run",
+                                                  "--system",
+                                                  "be brief",
+                                                  "--temp",
+                                                  "0",
+                                                  "--top-k=5",
+                                                  "--top-p",
+                                                  "0.5",
+                                                  "--min-p",
+                                                  "0.1",
+                                                  "--seed",
+                                                  "-7",
+                                                  "--repeat-penalty",
+                                                  "1.1",
+                                                  "--repeat-last-n",
+                                                  "-1",
+                                                  "--presence-penalty",
+                                                  "-2",
+                                                  "--frequency-penalty",
+                                                  "0.25",
+                                                  "--ctx",
+                                                  "4K",
+                                                  "-n",
+                                                  "10",
+                                                  "--threads",
+                                                  "2",
+                                                  "--isa",
+                                                  "ref",
+                                                  "--kv-type",
+                                                  "f32",
+                                                  "--raw",
+                                                  "--ignore-eos",
+                                                  "--verbose",
+                                                  "m.gguf",
+                                                  "hello"});
+  EXPECT_EQ(options.prompt, "hello");
+  EXPECT_EQ(options.system, "be brief");
+  EXPECT_EQ(options.sampling.temperature, 0);
+  EXPECT_EQ(options.sampling.top_k, 5);
+  EXPECT_EQ(options.sampling.top_p, 0.5);
+  EXPECT_EQ(options.sampling.min_p, 0.1);
+  EXPECT_EQ(options.sampling.repetition_penalty, 1.1);
+  EXPECT_EQ(options.sampling.repeat_last_n, -1);
+  EXPECT_EQ(options.sampling.presence_penalty, -2);
+  EXPECT_EQ(options.sampling.frequency_penalty, 0.25);
+  EXPECT_EQ(options.seed, -7);
+  EXPECT_EQ(options.context_length, 4096);
+  EXPECT_EQ(options.max_tokens, 10);
+  EXPECT_EQ(options.engine.threads, 2);
+  EXPECT_EQ(options.engine.isa, "ref");
+  EXPECT_EQ(options.engine.kv_type, "f32");
+  EXPECT_TRUE(options.raw && options.verbose && options.ignore_eos);
+}
+
+TEST(CommandLine, APromptIsTakenAsItStands) {
+  for (const char* prompt :
+       {"", " ", "[a,b]", "{x}", "\"quoted\"", "a=b", "- a list", "-5", "show", "a\nb", "%s", "@x"}) {
+    EXPECT_EQ(ParseAs<RunOptions>({"run", "m.gguf", prompt}).prompt, prompt) << prompt;
+    EXPECT_EQ(ParseAs<RunOptions>({"run", "--system", prompt, "m.gguf"}).system, prompt) << prompt;
+  }
+  EXPECT_EQ(ParseAs<RunOptions>({"run", "m.gguf", "--", "--temp"}).prompt, "--temp");
+}
+
+TEST(CommandLine, TheLastOfAFlagCounts) {
+  EXPECT_EQ(ParseAs<RunOptions>({"run", "m", "--temp", "1", "--temp", "0.5", "-n", "1", "-n", "2"}).max_tokens, 2);
+}
+
+TEST(CommandLine, TokenizeTakesTextOrAFile) {
+  const TokenizeOptions text = ParseAs<TokenizeOptions>({"tokenize", "m", "hi there", "--special", "--json"});
+  EXPECT_EQ(text.text, "hi there");
+  EXPECT_TRUE(text.special && text.json && !text.add_special && !text.json_lines);
+  const TokenizeOptions file = ParseAs<TokenizeOptions>({"tokenize", "m", "--file", "x", "--add-special", "--jsonl"});
+  EXPECT_FALSE(file.text);
+  EXPECT_EQ(file.file, "x");
+  EXPECT_TRUE(file.add_special && file.json_lines);
+  EXPECT_THAT(ErrorOf({"tokenize", "m", "hi", "--file", "x"}), HasSubstr("excludes"));
+  EXPECT_THAT(ErrorOf({"tokenize", "m", "hi", "--jsonl"}), HasSubstr("excludes"));
+}
+
+TEST(CommandLine, DetokenizeTakesIdsAsWordsOrLists) {
+  EXPECT_THAT(ParseAs<DetokenizeOptions>({"detokenize", "m", "1", "2,3", "4"}).ids, ElementsAre("1", "2,3", "4"));
+  EXPECT_THAT(ParseAs<DetokenizeOptions>({"detokenize", "m"}).ids, ElementsAre());
+}
+
+TEST(CommandLine, TemplateTakesAContextAndAClock) {
+  const TemplateOptions options =
+      ParseAs<TemplateOptions>({"template", "x.jinja", "--context", "-", "--now", "2024-07-26T12:34:56"});
+  EXPECT_EQ(options.source, "x.jinja");
+  EXPECT_EQ(options.context_file, "-");
+  ASSERT_TRUE(options.now);
+  EXPECT_EQ(options.now->tm_year, 124);
+  EXPECT_THAT(ErrorOf({"template", "x", "--now", "today"}), HasSubstr("'today' is no date and time"));
+  EXPECT_THAT(ErrorOf({"template", "-", "--context", "-"}), HasSubstr("cannot both come from stdin"));
+}
+
+TEST(CommandLine, LogitsNeedsTokensAndAFile) {
+  const LogitsOptions options =
+      ParseAs<LogitsOptions>({"logits", "m", "--tokens", "1,2", "--all", "--chunk", "3", "-o", "x"});
+  EXPECT_EQ(options.tokens, "1,2");
+  EXPECT_EQ(options.output, "x");
+  EXPECT_EQ(options.chunk, 3);
+  EXPECT_TRUE(options.all);
+  EXPECT_THAT(ErrorOf({"logits", "m", "--tokens", "1"}), HasSubstr("--output is required"));
+  EXPECT_THAT(ErrorOf({"logits", "m", "-o", "x"}), HasSubstr("--tokens or --tokens-file is required"));
+  EXPECT_THAT(ErrorOf({"logits", "m", "-o", "x", "--tokens", "1", "--tokens-file", "y"}), HasSubstr("excludes"));
+  EXPECT_THAT(ErrorOf({"logits", "m", "--chunk", "0", "--tokens", "1", "-o", "x"}), HasSubstr("0 is not in 1..65536"));
+}
+
+TEST(CommandLine, HelpNamesCommandsAndFlags) {
+  const Result<CommandLine> all = Parse({"--help"});
+  ASSERT_TRUE(all.ok() && !all->command);
+  for (const char* name : {"run", "show", "tokenize", "detokenize", "template", "logits", "doctor", "version"}) {
+    EXPECT_THAT(all->text, HasSubstr(name));
+  }
+  const Result<CommandLine> run = Parse({"run", "--help"});
+  ASSERT_TRUE(run.ok() && !run->command);
+  for (const char* name : {"--system", "--temp", "--top-k", "--top-p", "--min-p", "--seed", "--ctx", "--max-tokens",
+                           "--threads", "--isa", "--raw", "--verbose", "[0.95]"}) {
+    EXPECT_THAT(run->text, HasSubstr(name));
+  }
+}
+
+TEST(CommandLine, VersionIsACommandAndAFlag) {
+  ParseAs<VersionOptions>({"version"});
+  ParseAs<VersionOptions>({"--version"});
+  ParseAs<DoctorOptions>({"doctor"});
+}
+
+TEST(CommandLine, SaysWhatItDoesNotUnderstandAndWhatMayHaveBeenMeant) {
+  EXPECT_EQ(ErrorOf({}), "no command given; see 'adit --help'");
+  EXPECT_EQ(ErrorOf({"rnu", "m"}), "unknown command 'rnu' (did you mean 'run'?); see 'adit --help'");
+  EXPECT_EQ(ErrorOf({"frobnicate"}), "unknown command 'frobnicate'; see 'adit --help'");
+  EXPECT_EQ(ErrorOf({"run", "m", "--tmep", "1"}),
+            "run: unknown flag '--tmep' (did you mean '--temp'?); see 'adit run --help'");
+  EXPECT_EQ(ErrorOf({"run", "m", "--top_k=1"}),
+            "run: unknown flag '--top_k' (did you mean '--top-k'?); see 'adit run --help'");
+  EXPECT_EQ(ErrorOf({"run", "m", "a", "b"}), "run: one argument too many: 'b'; see 'adit run --help'");
+  EXPECT_THAT(ErrorOf({"run"}), HasSubstr("run: MODEL is required"));
+  EXPECT_THAT(ErrorOf({"--verbose", "run", "m"}), HasSubstr("unknown flag '--verbose'"));
+}
+
+TEST(CommandLine, NamesTheFlagWhoseValueIsWrong) {
+  EXPECT_THAT(ErrorOf({"run", "m", "--ctx", "lots"}), HasSubstr("--ctx: 'lots' is no whole number"));
+  EXPECT_THAT(ErrorOf({"run", "m", "--ctx", "0"}), HasSubstr("--ctx: 0 is below 1"));
+  EXPECT_THAT(ErrorOf({"run", "m", "--threads", "0"}), HasSubstr("--threads: 0 is not in 1..256"));
+  EXPECT_THAT(ErrorOf({"run", "m", "--temp", "hot"}), HasSubstr("--temp"));
+  EXPECT_THAT(ErrorOf({"run", "m", "--temp"}), HasSubstr("--temp"));
+  EXPECT_THAT(ErrorOf({"run", "m", "--kv-type", "q8"}), HasSubstr("--kv-type"));
+  EXPECT_THAT(ErrorOf({"run", "m", "-n", "-2"}), HasSubstr("-2 is below -1"));
+}
+
+}  // namespace
+}  // namespace adit::cli

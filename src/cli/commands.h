@@ -1,0 +1,21 @@
+#ifndef ADIT_CLI_COMMANDS_H_
+#define ADIT_CLI_COMMANDS_H_
+
+#include "adit/status.h"
+#include "cli/options.h"
+
+// One function for each command, each in a file of its own. They give the exit code; an error is for main to report.
+namespace adit::cli {
+
+Result<int> Run(const RunOptions& options);
+Result<int> Run(const ShowOptions& options);
+Result<int> Run(const TokenizeOptions& options);
+Result<int> Run(const DetokenizeOptions& options);
+Result<int> Run(const TemplateOptions& options);
+Result<int> Run(const LogitsOptions& options);
+Result<int> Run(const DoctorOptions& options);
+Result<int> Run(const VersionOptions& options);
+
+}  // namespace adit::cli
+
+#endif  // ADIT_CLI_COMMANDS_H_

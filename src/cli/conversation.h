@@ -1,0 +1,57 @@
+#ifndef ADIT_CLI_CONVERSATION_H_
+#define ADIT_CLI_CONVERSATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adit/status.h"
+#include "cli/chat_prompt.h"
+#include "tokenizer/tokenizer.h"
+
+namespace adit::cli {
+
+struct ConversationOptions {
+  std::string_view chat_template;  // empty: the model has none
+  std::optional<std::string> system;
+  bool raw = false;
+};
+
+// What has been said so far, and how it becomes a prompt: messages through the model's chat template, or, without one
+// or with `raw`, one text that goes on. In a raw text control tokens are read as such, since whoever asks for it writes
+// the whole prompt; in the text for a model without a template they stay text.
+class Conversation {
+ public:
+  // `tokenizer` outlives the object. InvalidArgument for a system message that has no place; runtime errors for a
+  // template that cannot be read.
+  static Result<Conversation> Create(const tokenizer::Tokenizer& tokenizer, const ConversationOptions& options);
+
+  // Ids to go on from when `text` is said next. Changes nothing.
+  Result<std::vector<int32_t>> Prompt(std::string_view text) const;
+
+  // `text` has been said and answered.
+  void Add(std::string_view text, std::string_view answer);
+
+  // Forgets everything but the system message.
+  void Clear();
+
+  bool uses_template() const { return chat_.has_value(); }
+
+ private:
+  Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<ChatPrompt> chat,
+               const ConversationOptions& options);
+
+  const tokenizer::Tokenizer& tokenizer_;
+  std::optional<ChatPrompt> chat_;
+  std::optional<std::string> system_;
+  bool raw_;
+
+  std::vector<ChatMessage> messages_;  // with a template
+  std::string text_;                   // without
+};
+
+}  // namespace adit::cli
+
+#endif  // ADIT_CLI_CONVERSATION_H_

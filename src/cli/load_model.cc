@@ -1,0 +1,52 @@
+#include "cli/load_model.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/worker_team.h"
+#include "cli/model_file.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "cli/units.h"
+#include "engine/machine.h"
+#include "engine/memory_fit.h"
+
+namespace adit::cli {
+
+std::string ChosenIsa(const EngineOptions& options) { return options.isa.value_or(env::Isa().value_or("auto")); }
+
+Result<int> ChosenThreads(const EngineOptions& options) {
+  if (options.threads) return *options.threads;
+  const std::optional<std::string> variable = env::Threads();
+  if (!variable) return 0;
+  const Result<int64_t> count = ParseCount(*variable);
+  if (!count.ok()) return InvalidArgument("ADIT_THREADS: {}", count.status().message());
+  if (*count < 1 || *count > WorkerTeam::kMaxWorkers) {
+    return InvalidArgument("ADIT_THREADS: {} is not in 1..{}", *count, WorkerTeam::kMaxWorkers);
+  }
+  return static_cast<int>(*count);
+}
+
+std::optional<kernels::KvType> ChosenKvType(const EngineOptions& options) {
+  if (options.kv_type == "f32") return kernels::KvType::kF32;
+  if (options.kv_type == "f16") return kernels::KvType::kF16;
+  if (options.kv_type == "bf16") return kernels::KvType::kBF16;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {
+  ADIT_RETURN_IF_ERROR(CheckModelPath(name));
+  ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
+  {
+    ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<formats::GgufFile> file, OpenModel(name));
+    ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, file->size_bytes(), engine::AvailableMemoryBytes()));
+  }
+  ProgressBar bar(Stderr(), "Loading");
+  Result<std::unique_ptr<engine::LoadedModel>> model = engine::LoadedModel::Load(
+      {.path = name, .isa = ChosenIsa(options), .num_threads = threads, .progress = [&bar](double share) {
+         bar.Update(share);
+       }});
+  if (!model.ok()) return InsideModel(model.status());
+  return model;
+}
+
+}  // namespace adit::cli

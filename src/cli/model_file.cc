@@ -1,0 +1,46 @@
+#include "cli/model_file.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace adit::cli {
+namespace {
+
+constexpr std::string_view kWhatModelsAre =
+    "MODEL is the path of a .gguf file; scripts/get-model downloads small ones into models/";
+
+// Whether the user meant a file, as against a name that some registry knows.
+bool LooksLikePath(std::string_view name) {
+  return name.ends_with(".gguf") || name.starts_with('/') || name.starts_with('.') || name.starts_with('~');
+}
+
+}  // namespace
+
+Status CheckModelPath(const std::string& name) {
+  struct stat info = {};
+  if (::stat(name.c_str(), &info) == 0) {
+    if (!S_ISDIR(info.st_mode)) return Status();
+    return InvalidArgument("model '{}' is a folder; {}", name, kWhatModelsAre);
+  }
+  if (errno != ENOENT && errno != ENOTDIR) return Io("model '{}': {}", name, std::strerror(errno));
+  if (LooksLikePath(name)) return NotFound("model '{}' not found: no such file; {}", name, kWhatModelsAre);
+  return NotFound("model '{}' not found: no such file, and names of models are not looked up anywhere; {}", name,
+                  kWhatModelsAre);
+}
+
+Status InsideModel(const Status& status) {
+  if (status.code() != StatusCode::kNotFound) return status;
+  return Status(StatusCode::kCorrupt, status.message());
+}
+
+Result<std::unique_ptr<formats::GgufFile>> OpenModel(const std::string& name) {
+  ADIT_RETURN_IF_ERROR(CheckModelPath(name));
+  return formats::GgufFile::Open(name);
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,71 @@
+#include "cli/run_report.h"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <string>
+#include <string_view>
+
+#include "cli/output.h"
+#include "cli/units.h"
+
+namespace adit::cli {
+namespace {
+
+// Largest resident memory of the process so far.
+int64_t PeakMemoryBytes() {
+  struct rusage usage = {};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;  // Linux counts in KiB
+}
+
+double Rate(int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0; }
+
+std::string_view Name(kernels::KvType type) {
+  switch (type) {
+    case kernels::KvType::kF32:
+      return "f32";
+    case kernels::KvType::kF16:
+      return "f16";
+    case kernels::KvType::kBF16:
+      return "bf16";
+  }
+  return "unknown";
+}
+
+std::string_view Name(engine::FinishReason reason) {
+  switch (reason) {
+    case engine::FinishReason::kStop:
+      return "ended by the model";
+    case engine::FinishReason::kLength:
+      return "ended by a limit";
+    case engine::FinishReason::kCancelled:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+void ReportRun(const engine::ModelRunner& runner, const engine::GenerateOptions& options,
+               const engine::GenerateStats& stats) {
+  const engine::LoadedModel& model = runner.model();
+  const int64_t computed = stats.prompt_tokens - stats.cached_tokens;
+  // The first token comes from the prompt's logits, each other one from a pass of its own.
+  const int64_t passes = stats.generated_tokens > 0 ? stats.generated_tokens - 1 : 0;
+  const int64_t kv_bytes = static_cast<int64_t>(runner.kv_bytes_per_token()) * runner.kv_capacity_tokens();
+  std::string text = fmt::format("\nload:     {:.3f} s\n", model.load_seconds());
+  text += fmt::format("prefill:  {} tokens ({} cached) in {:.3f} s, {:.1f} tok/s\n", stats.prompt_tokens,
+                      stats.cached_tokens, stats.prefill_seconds, Rate(computed, stats.prefill_seconds));
+  text += fmt::format("decode:   {} tokens in {:.3f} s, {:.1f} tok/s, {}\n", stats.generated_tokens,
+                      stats.decode_seconds, Rate(passes, stats.decode_seconds), Name(stats.reason));
+  text += fmt::format("memory:   peak {}; file {}, KV cache {} ({} tokens of {}), scratch {}\n",
+                      FormatBytes(PeakMemoryBytes()), FormatBytes(static_cast<int64_t>(model.file().size_bytes())),
+                      FormatBytes(kv_bytes), runner.kv_capacity_tokens(), Name(runner.kv_type()),
+                      FormatBytes(static_cast<int64_t>(runner.scratch_bytes())));
+  text += fmt::format("kernels:  {}, {} thread{}\nseed:     {}\n", model.kernels().name, model.num_threads(),
+                      model.num_threads() == 1 ? "" : "s", options.sampling.seed);
+  (void)Stderr().Write(text);
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,116 @@
+#include "cli/show_json.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <variant>
+
+#include "formats/ggml_type.h"
+
+namespace adit::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongArray = 32;
+constexpr size_t kShownElements = 8;
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+template <typename T>
+Json OptionalJson(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <typename T>
+Json ArrayJson(const std::vector<T>& values, bool whole) {
+  const size_t count = whole || values.size() <= kLongArray ? values.size() : kShownElements;
+  Json elements = Json::array();
+  for (size_t i = 0; i < count; ++i) elements.push_back(T(values[i]));
+  if (count == values.size()) return elements;
+  return {{"length", values.size()}, {"first", std::move(elements)}};
+}
+
+Json ValueJson(const formats::GgufValue& value, bool whole_arrays) {
+  return std::visit(
+      [whole_arrays](const auto& held) -> Json {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::string> || std::is_arithmetic_v<T>) {
+          return held;
+        } else {
+          return ArrayJson(held, whole_arrays);
+        }
+      },
+      value.value);
+}
+
+Json TokenizerJson(const TokenizerSummary& tokenizer) {
+  if (!tokenizer.error.empty()) return {{"error", tokenizer.error}};
+  return {{"description", tokenizer.description},
+          {"tokens", tokenizer.num_tokens},
+          {"bos_id", OptionalJson(tokenizer.bos_id)},
+          {"eos_id", OptionalJson(tokenizer.eos_id)},
+          {"end_of_generation_ids", tokenizer.end_of_generation_ids},
+          {"adds_bos", tokenizer.adds_bos},
+          {"adds_eos", tokenizer.adds_eos}};
+}
+
+Json HyperparametersJson(const formats::GgufFile& file, const ModelSummary& summary) {
+  Json json = Json::object();
+  for (const Hyperparameter& row : summary.hyperparameters) {
+    const formats::GgufValue* value = file.metadata().Find(summary.architecture + "." + row.key);
+    if (value != nullptr) json[row.key] = ValueJson(*value, /*whole_arrays=*/true);
+  }
+  return json;
+}
+
+Json TypesJson(const ModelSummary& summary) {
+  Json json = Json::array();
+  for (const TensorTypeUse& use : summary.types) {
+    json.push_back({{"type", use.type},
+                    {"tensors", use.num_tensors},
+                    {"parameters", use.num_elements},
+                    {"bytes", use.size_bytes}});
+  }
+  return json;
+}
+
+Json TensorsJson(const formats::GgufFile& file) {
+  Json json = Json::array();
+  for (const formats::TensorInfo& tensor : file.tensors()) {
+    json.push_back({{"name", tensor.name},
+                    {"type", formats::GgmlTypeOf(tensor.dtype).name},
+                    {"shape", std::vector<int64_t>(tensor.shape.begin(), tensor.shape.begin() + tensor.rank)},
+                    {"bytes", tensor.data.size()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string ModelJson(const formats::GgufFile& file, const ModelSummary& summary, bool whole_arrays) {
+  Json metadata = Json::object();
+  for (const auto& [key, value] : file.metadata().values()) metadata[key] = ValueJson(value, whole_arrays);
+  Json json;
+  json["path"] = file.path();
+  json["file_bytes"] = file.size_bytes();
+  json["gguf_version"] = file.version();
+  json["architecture"] = TextOrNull(summary.architecture);
+  json["name"] = TextOrNull(summary.name);
+  json["runs"] = summary.cannot_run.empty();
+  json["cannot_run"] = TextOrNull(summary.cannot_run);
+  json["parameters"] = summary.num_parameters;
+  json["hyperparameters"] = HyperparametersJson(file, summary);
+  json["types"] = TypesJson(summary);
+  json["tokenizer"] = TokenizerJson(summary.tokenizer);
+  json["chat_template"] = TextOrNull(summary.chat_template);
+  json["license"] = TextOrNull(summary.license);
+  json["license_link"] = TextOrNull(summary.license_link);
+  json["tensors"] = TensorsJson(file);
+  json["metadata"] = std::move(metadata);
+  // Names and strings of a file need not be UTF-8.
+  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace adit::cli
