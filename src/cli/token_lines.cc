@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxShownBytes = 60;
 // Far more than any line here needs: an object, an array, numbers.
-constexpr int kMaxDepth = 8;
+constexpr int64_t kMaxDepth = 8;
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
@@ -55,18 +56,33 @@ std::string HexOfBytes(std::string_view bytes) {
   return hex;
 }
 
+// How deeply arrays and objects lie inside each other, if this is JSON.
+int64_t Depth(std::string_view json) {
+  int64_t depth = 0;
+  int64_t deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '[' || c == '{')) {
+      deepest = std::max(deepest, ++depth);
+    } else if (!in_string && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 // A JSON object; `wanted` is for messages.
 Result<Json> ParseObject(std::string_view line, std::string_view wanted) {
-  bool too_deep = false;
-  const auto limit_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  Json json = Json::parse(line, limit_depth, /*allow_exceptions=*/false);
-  if (too_deep || !json.is_object()) {
-    return InvalidArgument("'{}' is no line of the form {}", OneLine(line, kMaxShownBytes), wanted);
+  if (Depth(line) <= kMaxDepth) {
+    Json json = Json::parse(line, /*callback=*/nullptr, /*allow_exceptions=*/false);
+    if (json.is_object()) return json;
   }
-  return json;
+  return InvalidArgument("'{}' is no line of the form {}", OneLine(line, kMaxShownBytes), wanted);
 }
 
 constexpr std::string_view kTextForm = R"({"text": "..."} or {"hex": "..."})";

@@ -33,6 +33,7 @@ TEST(TokenLines, ADeepLineIsRefusedWithoutHarm) {
   const std::string deep(1 << 20, '[');
   EXPECT_FALSE(ParseTextLine(deep).ok());
   EXPECT_FALSE(ParseTextLine("{\"text\":" + deep).ok());
+  EXPECT_EQ(ParseTextLine("{\"text\":\"" + deep + "\\\"[\"}")->size(), deep.size() + 2);
   EXPECT_FALSE(ParseTextLine("{\"text\":\"a\",\"x\":" + std::string(20, '[') + std::string(20, ']') + "}").ok());
 }
 

@@ -15,10 +15,11 @@ struct VecQ8 {
   using F32 = VecF32;
   static constexpr int kLanes = 8;
   // A panel is two vectors, and a register tile two vectors by six tokens: 12 sums, which leave registers for the two
-  // vectors of weights, one of activations and one of products.
+  // vectors of weights, one of activations and one of products. With four tokens the tile is hardly slower.
   static constexpr int kVecs = 2;
   static constexpr int kRows = kVecs * kLanes;
-  static constexpr int kTiles[] = {6, 3};
+  static constexpr int kLargeTile = 6;
+  static constexpr int kSmallTile = 4;
   static constexpr int kQuadBytes = kRows * 4;  // four columns of a panel, a byte each
   static constexpr bool kSignedBytes = true;    // weights of eight bits keep their sign
   static constexpr bool kOffsetFirst = false;   // offsets are taken off after the sum

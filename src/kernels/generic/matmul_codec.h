@@ -32,6 +32,8 @@ namespace adit::kernels::generic {
 //   kOffsetBits                  offset = 2^kOffsetBits, or 0 for no offset
 //   Dot                          a sum of products of V, wide enough for the codes
 //   kOrder                       the order in which quads are best read; those of a sub-block are together
+//   kMaxDirectTokens             up to so many tokens, weights are faster decoded again for every four of them than once
+//                                for all and kept (measured on Zen 3)
 //   Pack(block, codes, record, row)        writes row `row` of a record
 //   Codes<quad>(codes, v)                  four codes for each lane of vector v
 //   LoadRecord(record), Scale(r, record, sub_block, v), Min(r, record, sub_block, v)
@@ -45,6 +47,8 @@ struct CodecParts {
   using F32 = typename V::F32;
   using Bytes = typename V::Bytes;
   static constexpr int kVecBytes = V::kLanes * 4;
+  static constexpr int64_t kMaxDirectTokens = 8;
+  static constexpr int64_t kMaxDirectTokensIfSimple = 16;  // where codes take no more than a shift and a mask
 
   [[gnu::always_inline]] static Bytes Load(const std::byte* plane, int quad, int v) {
     return V::Load(plane + quad * V::kQuadBytes + v * kVecBytes);

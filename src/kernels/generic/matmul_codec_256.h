@@ -192,6 +192,7 @@ struct Codec<DType::kQ4_K, V> : CodecKScales<V>, OrderByNibbles {
   using Parts = CodecParts<V>;
   using typename Parts::Bytes;
   using Dot = typename V::template UnsignedDot<15>;
+  static constexpr int64_t kMaxDirectTokens = Parts::kMaxDirectTokensIfSimple;
   static constexpr int kCodeBytes = 4 * V::kQuadBytes;
 
   static void Pack(const Block& block, std::byte* codes, std::byte* record, int row) {

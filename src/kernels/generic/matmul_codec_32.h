@@ -83,6 +83,7 @@ struct Codec<DType::kQ4_0, V> : Codec32<V>, OrderByNibbles {
   using typename Parts::Bytes;
   using Dot = typename V::template UnsignedDot<15>;
   static constexpr int kOffsetBits = 3;
+  static constexpr int64_t kMaxDirectTokens = Parts::kMaxDirectTokensIfSimple;
   static constexpr int kCodeBytes = 4 * V::kQuadBytes;
 
   static void Pack(const Block& block, std::byte* codes, std::byte* record, int row) {
@@ -101,6 +102,7 @@ struct Codec<DType::kQ4_1, V> : Codec32WithMin<V>, OrderByNibbles {
   using Parts = CodecParts<V>;
   using typename Parts::Bytes;
   using Dot = typename V::template UnsignedDot<15>;
+  static constexpr int64_t kMaxDirectTokens = Parts::kMaxDirectTokensIfSimple;
   static constexpr int kCodeBytes = 4 * V::kQuadBytes;
 
   static void Pack(const Block& block, std::byte* codes, std::byte* record, int row) {
@@ -161,6 +163,7 @@ struct Codec<DType::kQ8_0, V> : Codec32<V>, OrderAscending {
   using typename Parts::Bytes;
   using Dot = typename V::ByteDot;
   static constexpr int kOffsetBits = EightBits<V>::kOffsetBits;
+  static constexpr int64_t kMaxDirectTokens = Parts::kMaxDirectTokensIfSimple;
   static constexpr int kCodeBytes = 8 * V::kQuadBytes;
 
   static void Pack(const Block& block, std::byte* codes, std::byte* record, int row) {

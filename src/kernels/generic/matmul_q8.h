@@ -33,7 +33,7 @@ class MatmulQ8 {
   }
 
   [[gnu::always_inline]] static void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) {
-    if (args.num_tokens <= kMaxDirectTokens) {
+    if (args.num_tokens <= W::kMaxDirectTokens) {
       for (int64_t panel = panel_begin; panel < panel_end; ++panel) MultiplyDirect(args, panel);
       return;
     }
@@ -49,12 +49,11 @@ class MatmulQ8 {
   using Decoded = DecodedFrom<V, W>;
 
   static constexpr int kRecordCols = kQ8Block * W::kRecordBlocks;
-  static constexpr int64_t kMaxDirectTokens = 12;
   static constexpr int kDirectTile = 4;
   static constexpr int kAhead = 16384;
   static constexpr int kChunkTokens = 48;
   static constexpr int kGroupPanels = 12;
-  static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kTiles[0] == 0);
+  static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kLargeTile == 0);
 
   [[gnu::always_inline]] static constexpr size_t PadTo64(int64_t bytes) {
     return static_cast<size_t>((bytes + 63) / 64 * 64);
@@ -123,23 +122,41 @@ class MatmulQ8 {
     }
   }
 
-  // Calls body(Index<size of tile>(), first token) for tiles that cover num_tokens tokens: the largest while they are full,
-  // then the smallest that covers the rest.
-  template <class Body>
-  [[gnu::always_inline]] static void ForTiles(int num_tokens, Body&& body) {
-    constexpr int kNumTiles = sizeof(V::kTiles) / sizeof(V::kTiles[0]);
-    int token = 0;
-    for (; num_tokens - token >= V::kTiles[0]; token += V::kTiles[0]) body(Index<V::kTiles[0]>(), token);
-    const int rest = num_tokens - token;
-    Unroll<kNumTiles>([&](auto i) ADIT_INLINE_LAMBDA {
-      constexpr int kSmaller = i.value + 1 < kNumTiles ? V::kTiles[(i.value + 1) % kNumTiles] : 0;
-      if (rest > kSmaller && rest <= V::kTiles[i.value]) body(Index<V::kTiles[i.value]>(), token);
-    });
+  // Where scales change every 16 columns, half as many products share the work of a tile's end, and its large form, whose
+  // instructions no longer fit in the processor's window, is the slower one.
+  static constexpr int kLargeTile = W::kSubBlocks == 1 ? V::kLargeTile : V::kSmallTile;
+  static constexpr int kSmallTile = V::kSmallTile;
+
+  static_assert(kLargeTile == kSmallTile || 2 * kLargeTile == 3 * kSmallTile);
+
+  // How many small tiles beside large ones cover num_tokens tokens with the least to spare; three are two large ones.
+  static int NumSmallTiles(int num_tokens) {
+    int best = 0;
+    int least = kLargeTile;
+    for (int num_small = 0; num_small < 3; ++num_small) {
+      const int rest = num_tokens - num_small * kSmallTile;
+      const int spare = rest <= 0 ? -rest : (kLargeTile - rest % kLargeTile) % kLargeTile;
+      if (spare < least) {
+        best = num_small;
+        least = spare;
+      }
+    }
+    return best;
   }
 
-  // Room for the gathered tokens of a chunk and a stretch, the last tile being filled up with zeros.
+  // Calls body(Index<tokens of a tile>(), first token) for tiles that cover num_tokens tokens.
+  template <class Body>
+  [[gnu::always_inline]] static void ForTiles(int num_tokens, Body&& body) {
+    const int large_end = num_tokens - NumSmallTiles(num_tokens) * kSmallTile;
+    int token = 0;
+    for (; token < large_end; token += kLargeTile) body(Index<kLargeTile>(), token);
+    for (; token < num_tokens; token += kSmallTile) body(Index<kSmallTile>(), token);
+  }
+
+  // Most tokens that the tiles of a chunk cover.
+  static constexpr int kCoveredTokens = kChunkTokens + kSmallTile;
   static constexpr int kGatheredBytes =
-      kStretchBlocks * (kChunkTokens / V::kTiles[0] + 1) * TileTokens<V, Decoded, V::kTiles[0]>::kBlockBytes;
+      kStretchBlocks * kCoveredTokens * (TileTokens<V, Decoded, kSmallTile>::kBlockBytes / kSmallTile);
 
   static void GatherTokens(const MatmulArgs& args, int64_t token, int num_tokens, int64_t block, int64_t num_blocks,
                            std::byte* out) {
@@ -154,12 +171,11 @@ class MatmulQ8 {
 
   // Outputs of num_panels <= kGroupPanels panels and num_tokens <= kChunkTokens tokens.
   static void MultiplyChunk(const MatmulArgs& args, int64_t panel, int num_panels, int64_t token, int num_tokens) {
-    constexpr int kSumTokens = kChunkTokens + V::kTiles[0];
-    alignas(64) float sums[kGroupPanels][kSumTokens * V::kRows];
+    alignas(64) float sums[kGroupPanels][kCoveredTokens * V::kRows];
     alignas(64) std::byte gathered[kGatheredBytes];
     Stretch<Decoded> stretch;
     for (int p = 0; p < num_panels; ++p) {
-      for (int i = 0; i < kSumTokens * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
+      for (int i = 0; i < kCoveredTokens * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
     }
     const int64_t num_blocks = args.num_cols / kQ8Block;
     for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
@@ -186,7 +202,7 @@ class MatmulQ8 {
     // Chunks of equal size, whole tiles each.
     const int64_t num_chunks = (args.num_tokens + kChunkTokens - 1) / kChunkTokens;
     const int64_t even = (args.num_tokens + num_chunks - 1) / num_chunks;
-    const int64_t chunk = (even + V::kTiles[0] - 1) / V::kTiles[0] * V::kTiles[0];
+    const int64_t chunk = (even + kLargeTile - 1) / kLargeTile * kLargeTile;
     for (int64_t token = 0; token < args.num_tokens; token += chunk) {
       const int64_t rest = args.num_tokens - token;
       MultiplyChunk(args, panel, num_panels, token, static_cast<int>(rest < chunk ? rest : chunk));
