@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     if (!set.available) continue;
     adit::bench::RegisterAttend(*set.table);
     adit::bench::RegisterElementwise(*set.table);
+    adit::bench::RegisterMatmul(*set.table);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -13,6 +13,7 @@ namespace adit::bench {
 // Each registers its benchmarks for one kernel set, named <kernel>/<set>/<shape>.
 void RegisterAttend(const kernels::KernelTable& table);
 void RegisterElementwise(const kernels::KernelTable& table);
+void RegisterMatmul(const kernels::KernelTable& table);
 
 // Values in -1..1.
 std::vector<float> RandomFloats(int64_t size);

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// Argument structs of attention over paged keys and values. Plain data: instruction-set files include this, and functions are
-// always inlined so that no copy of them, compiled for a newer processor, can be the one that the linker keeps.
+// Argument structs of attention over paged keys and values. Plain data: instruction-set files include this, and
+// functions are always inlined so that no copy of them, compiled for a newer processor, can be the one that the linker
+// keeps.
 namespace adit::kernels {
 
 enum class KvType : uint8_t { kF32, kF16, kBF16 };
@@ -35,26 +36,27 @@ struct KvView {
 struct StoreKvArgs {
   KvView kv;
   int32_t block_id = 0;
-  int slot = 0;                 // 0..block_size-1
-  const float* k = nullptr;     // [num_kv_heads, k_dim]
-  const float* v = nullptr;     // [num_kv_heads, v_dim]
+  int slot = 0;              // 0..block_size-1
+  const float* k = nullptr;  // [num_kv_heads, k_dim]
+  const float* v = nullptr;  // [num_kv_heads, v_dim]
 };
 
-// Positions are taken in chunks of this many, counted from 0 of the sequence. The softmax of a chunk is computed by itself
-// and then merged, in the order of chunks: so whoever computes which chunk, the bits are the same. Merging is not associative:
-// a state of several chunks may be merged into (the left operand), but what is merged into it is the state of one chunk.
+// Positions are taken in chunks of this many, counted from 0 of the sequence. The softmax of a chunk is computed by
+// itself and then merged, in the order of chunks: so whoever computes which chunk, the bits are the same. Merging is
+// not associative: a state of several chunks may be merged into (the left operand), but what is merged into it is the
+// state of one chunk.
 inline constexpr int64_t kAttentionChunk = 256;
 
 // Queries of one sequence that lie at consecutive positions.
 struct AttendArgs {
-  const float* q = nullptr;               // [num_queries, num_heads, k_dim]
-  int64_t q_stride = 0;                   // elements between queries
+  const float* q = nullptr;  // [num_queries, num_heads, k_dim]
+  int64_t q_stride = 0;      // elements between queries
   KvView kv;
-  const int32_t* block_table = nullptr;   // block id of positions [i * block_size, (i + 1) * block_size)
-  int64_t first_position = 0;             // of query 0; query i attends to positions <= first_position + i
-  int64_t window = 0;                     // 0: all of them; else the last `window`, the query's own included
-  int heads_per_kv = 1;                   // query heads that share a KV head
-  float scale = 1.0f;                     // of the scores
+  const int32_t* block_table = nullptr;  // block id of positions [i * block_size, (i + 1) * block_size)
+  int64_t first_position = 0;            // of query 0; query i attends to positions <= first_position + i
+  int64_t window = 0;                    // 0: all of them; else the last `window`, the query's own included
+  int heads_per_kv = 1;                  // query heads that share a KV head
+  float scale = 1.0f;                    // of the scores
 };
 
 // Running softmax attention of one (query, head): the largest score, the sum of exp(score - largest), and the values
@@ -73,9 +75,9 @@ inline constexpr int64_t kMaxAttendQueries = 16;
 // Which part of an AttendArgs one call computes.
 struct AttendWork {
   int kv_head = 0;
-  int64_t query_begin = 0;   // at most kMaxAttendQueries queries
+  int64_t query_begin = 0;  // at most kMaxAttendQueries queries
   int64_t query_end = 0;
-  int64_t chunk_begin = 0;   // chunks beyond the causal end or before the window add nothing
+  int64_t chunk_begin = 0;  // chunks beyond the causal end or before the window add nothing
   int64_t chunk_end = 0;
   float* states = nullptr;   // [query_end - query_begin, heads_per_kv, AttnStateFloats(v_dim)], merged into
   float* scratch = nullptr;  // AttendScratchFloats, 64-byte aligned

@@ -15,9 +15,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-CpuidRegisters EverythingOn() {
-  return {.leaf1_ecx = ~0u, .leaf7_ebx = ~0u, .leaf7_ecx = ~0u, .xcr0 = ~uint64_t{0}};
-}
+CpuidRegisters EverythingOn() { return {.leaf1_ecx = ~0u, .leaf7_ebx = ~0u, .leaf7_ecx = ~0u, .xcr0 = ~uint64_t{0}}; }
 
 constexpr CpuFeature kSome[] = {CpuFeature::kFma, CpuFeature::kAvx2, CpuFeature::kAvx512F, CpuFeature::kAvx512Vnni};
 
@@ -110,7 +108,8 @@ TEST(SelectKernels, GivesTheNamedSetOrSaysWhatItNeeds) {
       EXPECT_EQ(*table, set.table);
     } else {
       EXPECT_EQ(table.status().code(), StatusCode::kUnsupported);
-      EXPECT_THAT(table.status().message(), AllOf(HasSubstr(set.table->name), HasSubstr(set.missing), HasSubstr("ref")));
+      EXPECT_THAT(table.status().message(),
+                  AllOf(HasSubstr(set.table->name), HasSubstr(set.missing), HasSubstr("ref")));
     }
   }
 }

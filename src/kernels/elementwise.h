@@ -20,10 +20,10 @@ struct RmsNormArgs {
   int64_t out_stride = 0;
 };
 
-// Rotary position embedding (Su et al. 2021) of one token's heads, in place. Of each head the first 2 * num_pairs elements
-// turn: pair i is (x[i], x[i + num_pairs]), or (x[2i], x[2i + 1]) when interleaved; the rest stay.
+// Rotary position embedding (Su et al. 2021) of one token's heads, in place. Of each head the first 2 * num_pairs
+// elements turn: pair i is (x[i], x[i + num_pairs]), or (x[2i], x[2i + 1]) when interleaved; the rest stay.
 struct RopeArgs {
-  float* x = nullptr;          // [num_heads, head_dim]
+  float* x = nullptr;  // [num_heads, head_dim]
   int num_heads = 0;
   int head_dim = 0;
   const float* cos = nullptr;  // [num_pairs], attention factors included

@@ -11,12 +11,12 @@
 
 namespace adit::kernels {
 
-// Every operation of one kernel set. All functions are pure: they touch what their arguments name and nothing else, take no
-// lock, allocate nothing, and give the same bits for a row whatever other rows are in the call.
+// Every operation of one kernel set. All functions are pure: they touch what their arguments name and nothing else,
+// take no lock, allocate nothing, and give the same bits for a row whatever other rows are in the call.
 struct KernelTable {
-  const char* name;                          // as ADIT_ISA takes it
-  KvType native_kv;                          // what `auto` stores keys and values as
-  WeightKernels weights[kNumDTypes];         // indexed by DType
+  const char* name;                   // as ADIT_ISA takes it
+  KvType native_kv;                   // what `auto` stores keys and values as
+  WeightKernels weights[kNumDTypes];  // indexed by DType
   // One row of num_cols floats (a multiple of 32) into the Q8 form of matmul.h.
   void (*quantize_q8)(const float* x, int64_t num_cols, std::byte* row) noexcept;
   void (*rms_norm)(const RmsNormArgs& args) noexcept;
@@ -34,8 +34,8 @@ struct KernelTable {
 // Complete: there is a portable kernel for every operation and type.
 const KernelTable& RefTable();
 
-// The tables of the instruction sets. What a set has no kernel of its own for is null here and comes from the next lower set
-// (kernel_sets.h); callers take a completed table from dispatch.h.
+// The tables of the instruction sets. What a set has no kernel of its own for is null here and comes from the next
+// lower set (kernel_sets.h); callers take a completed table from dispatch.h.
 namespace avx2 {
 extern const KernelTable kTable;
 }

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
-// Argument structs of the matrix product and of what prepares its operands. Plain data: instruction-set files include this, and
-// functions are always inlined so that no copy of them, compiled for a newer processor, can be the one that the linker keeps.
+// Argument structs of the matrix product and of what prepares its operands. Plain data: instruction-set files include
+// this, and functions are always inlined so that no copy of them, compiled for a newer processor, can be the one that
+// the linker keeps.
 //
-// Weights are packed once into panels of `panel_rows` output rows; in a panel the rows are lanes of a vector. Each lane adds
-// its products in the order of k, whatever the number of tokens and however panels are shared out: the same bits always.
+// Weights are packed once into panels of `panel_rows` output rows; in a panel the rows are lanes of a vector. Each lane
+// adds its products in the order of k, whatever the number of tokens and however panels are shared out: the same bits
+// always.
 namespace adit::kernels {
 
 // What a weight type multiplies with.
@@ -19,18 +21,18 @@ enum class ActivationFormat : uint8_t {
 
 // Activations of num_tokens rows.
 struct ActivationView {
-  const float* f32 = nullptr;       // [num_tokens, num_cols]; null when no product reads it
-  int64_t f32_stride = 0;           // elements between rows
-  const std::byte* q8 = nullptr;    // [num_tokens] rows as quantize_q8 writes them; null when no product reads it
-  int64_t q8_stride = 0;            // bytes between rows, a multiple of 64
+  const float* f32 = nullptr;     // [num_tokens, num_cols]; null when no product reads it
+  int64_t f32_stride = 0;         // elements between rows
+  const std::byte* q8 = nullptr;  // [num_tokens] rows as quantize_q8 writes them; null when no product reads it
+  int64_t q8_stride = 0;          // bytes between rows, a multiple of 64
 };
 
 struct PackArgs {
   const std::byte* rows = nullptr;  // the matrix as the file holds it: [num_rows] rows of row_bytes; any alignment
   size_t row_bytes = 0;
-  int64_t num_rows = 0;             // n; rows beyond it in the last panel are packed as zeros
-  int64_t num_cols = 0;             // k
-  std::byte* panels = nullptr;      // [num_panels, panel_bytes(num_cols)], 64-byte aligned
+  int64_t num_rows = 0;         // n; rows beyond it in the last panel are packed as zeros
+  int64_t num_cols = 0;         // k
+  std::byte* panels = nullptr;  // [num_panels, panel_bytes(num_cols)], 64-byte aligned
 };
 
 struct MatmulArgs {
@@ -38,11 +40,11 @@ struct MatmulArgs {
   int64_t num_rows = 0;                // n, outputs
   int64_t num_cols = 0;                // k
   ActivationView activations;
-  int64_t num_tokens = 0;              // m
-  const float* bias = nullptr;         // [num_rows] or null; added after the whole sum
-  float* out = nullptr;                // [num_tokens, num_rows]
-  int64_t out_stride = 0;              // elements between rows of out
-  bool accumulate = false;             // out += product instead of out = product
+  int64_t num_tokens = 0;       // m
+  const float* bias = nullptr;  // [num_rows] or null; added after the whole sum
+  float* out = nullptr;         // [num_tokens, num_rows]
+  int64_t out_stride = 0;       // elements between rows of out
+  bool accumulate = false;      // out += product instead of out = product
 };
 
 // How one weight type is multiplied by one kernel set.
@@ -67,7 +69,9 @@ struct WeightKernels {
 [[gnu::always_inline]] constexpr int64_t Q8SumsOffset(int64_t num_cols) {
   return Q8ScalesOffset(num_cols) + (num_cols / 32 * 4 + 63) / 64 * 64;
 }
-[[gnu::always_inline]] constexpr int64_t Q8RowBytes(int64_t num_cols) { return Q8SumsOffset(num_cols) + (num_cols / 16 * 4 + 63) / 64 * 64; }
+[[gnu::always_inline]] constexpr int64_t Q8RowBytes(int64_t num_cols) {
+  return Q8SumsOffset(num_cols) + (num_cols / 16 * 4 + 63) / 64 * 64;
+}
 
 }  // namespace adit::kernels
 

@@ -154,8 +154,8 @@ TEST_P(Matmul, WritesOutputsAlone) {
   }
 }
 
-// All codes at their largest or smallest and all activations at 127 or -127 of their scale, so that any sum of products that
-// is kept in too few bits overflows.
+// All codes at their largest or smallest and all activations at 127 or -127 of their scale, so that any sum of products
+// that is kept in too few bits overflows.
 TEST_P(Matmul, TakesExtremeCodes) {
   const int64_t num_cols = IsPlain() ? 40 : 2 * block();
   const int64_t num_tokens = 15;

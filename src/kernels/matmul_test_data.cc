@@ -22,20 +22,32 @@ struct BlockLayout {
 BlockLayout LayoutOf(DType dtype) {
   switch (dtype) {
     case DType::kQ4_0:
-    case DType::kIQ4_NL: return {{0}, 2, 18};
-    case DType::kQ4_1: return {{0, 2}, 4, 20};
-    case DType::kQ5_0: return {{0}, 2, 22};
-    case DType::kQ5_1: return {{0, 2}, 4, 24};
-    case DType::kQ8_0: return {{0}, 2, 34};
-    case DType::kQ2_K: return {{80, 82}, 16, 80};
-    case DType::kQ3_K: return {{108}, 0, 96};
-    case DType::kQ4_K: return {{0, 2}, 16, 144};
-    case DType::kQ5_K: return {{0, 2}, 16, 176};
-    case DType::kQ6_K: return {{208}, 0, 192};
-    case DType::kIQ4_XS: return {{0}, 8, 136};
+    case DType::kIQ4_NL:
+      return {{0}, 2, 18};
+    case DType::kQ4_1:
+      return {{0, 2}, 4, 20};
+    case DType::kQ5_0:
+      return {{0}, 2, 22};
+    case DType::kQ5_1:
+      return {{0, 2}, 4, 24};
+    case DType::kQ8_0:
+      return {{0}, 2, 34};
+    case DType::kQ2_K:
+      return {{80, 82}, 16, 80};
+    case DType::kQ3_K:
+      return {{108}, 0, 96};
+    case DType::kQ4_K:
+      return {{0, 2}, 16, 144};
+    case DType::kQ5_K:
+      return {{0, 2}, 16, 176};
+    case DType::kQ6_K:
+      return {{208}, 0, 192};
+    case DType::kIQ4_XS:
+      return {{0}, 8, 136};
     case DType::kF32:
     case DType::kF16:
-    case DType::kBF16: break;
+    case DType::kBF16:
+      break;
   }
   return {{}, 0, 0};
 }
@@ -44,10 +56,14 @@ void PutHalf(std::byte* to, uint16_t half) { std::memcpy(to, &half, sizeof(half)
 
 uint16_t RandomHalf(RandomFloats& random) {
   switch (random.NextInt(0, 9)) {
-    case 0: return 0;
-    case 1: return static_cast<uint16_t>(random.NextInt(1, 0x3ff));           // subnormal
-    case 2: return static_cast<uint16_t>(random.NextInt(0x8001, 0x83ff));
-    default: return FloatToHalf(random.Next(0.1f));
+    case 0:
+      return 0;
+    case 1:
+      return static_cast<uint16_t>(random.NextInt(1, 0x3ff));  // subnormal
+    case 2:
+      return static_cast<uint16_t>(random.NextInt(0x8001, 0x83ff));
+    default:
+      return FloatToHalf(random.Next(0.1f));
   }
 }
 
@@ -131,7 +147,8 @@ TestActivations::TestActivations(const KernelTable& table, ActivationFormat form
 }
 
 ActivationView TestActivations::View(int64_t first_token) const {
-  if (format_ == ActivationFormat::kF32) return {.f32 = values_.data() + first_token * num_cols_, .f32_stride = num_cols_};
+  if (format_ == ActivationFormat::kF32)
+    return {.f32 = values_.data() + first_token * num_cols_, .f32_stride = num_cols_};
   return {.q8 = q8_.data() + first_token * Q8RowBytes(num_cols_), .q8_stride = Q8RowBytes(num_cols_)};
 }
 
@@ -174,8 +191,9 @@ MatmulArgs PackedWeights::Args(const TestActivations& x, int64_t num_tokens, flo
           .out_stride = num_rows_};
 }
 
-// Each of the num_cols / 16 sums at most, or num_cols products of plain types, that are added up in turn rounds by no more
-// than the sum of all magnitudes; a few more roundings are those of a weight, its scale, its term and the last addition.
+// Each of the num_cols / 16 sums at most, or num_cols products of plain types, that are added up in turn rounds by no
+// more than the sum of all magnitudes; a few more roundings are those of a weight, its scale, its term and the last
+// addition.
 ExpectedProduct Multiply(const TestWeights& weights, const TestActivations& x, int64_t num_tokens) {
   const bool plain = Traits(weights.dtype()).block_elements == 1;
   const double roundings = static_cast<double>(plain ? weights.num_cols() : weights.num_cols() / 16) + 8.0;

@@ -31,8 +31,8 @@ class AlignedBytes {
   size_t size_;
 };
 
-// A matrix as a file holds it. Codes and integer scales are random bits; numbers in floating point are of either sign and of
-// ordinary size, but for some zeros and subnormal numbers.
+// A matrix as a file holds it. Codes and integer scales are random bits; numbers in floating point are of either sign
+// and of ordinary size, but for some zeros and subnormal numbers.
 class TestWeights {
  public:
   TestWeights(DType dtype, int64_t num_rows, int64_t num_cols, uint32_t seed);
@@ -47,8 +47,8 @@ class TestWeights {
   std::span<const std::byte> bytes() const { return bytes_; }
 
   std::vector<float> DecodedRow(int64_t row) const;
-  // For each weight a bound on the size of the terms whose sum it is: where a type has minima or an offset, a small weight
-  // can be the difference of larger numbers, which are rounded.
+  // For each weight a bound on the size of the terms whose sum it is: where a type has minima or an offset, a small
+  // weight can be the difference of larger numbers, which are rounded.
   std::vector<double> MagnitudesOfRow(int64_t row) const;
 
  private:

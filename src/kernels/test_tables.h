@@ -8,8 +8,8 @@
 // For tests alone.
 namespace adit::kernels {
 
-// The sets that can run here, ref first; where the machine can run AVX2, also that of AVX-512 carried out by AVX2, which is
-// called "avx512_emulated" and needs SIMDe at build time.
+// The sets that can run here, ref first; where the machine can run AVX2, also that of AVX-512 carried out by AVX2,
+// which is called "avx512_emulated" and needs SIMDe at build time.
 std::vector<const KernelTable*> TestTables();
 
 }  // namespace adit::kernels

@@ -15,7 +15,6 @@ namespace {
 struct PendingMatrix {
   nn::PackedMatrix* matrix;
   const formats::TensorInfo* tensor;
-  bool keep_pages;  // something else reads the file's rows too
 };
 
 // Takes the tensors of one checkpoint by name, in the shapes that a spec asks for.
@@ -45,7 +44,7 @@ class WeightLoader {
   Status TakeFeedForward(const std::string& prefix, const nn::GatedFeedForwardConfig& spec, FeedForwardWeights& out);
   Status TakeLayer(size_t index, LayerWeights& out);
   Status TakeOutput(ModelWeights& weights);
-  void Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, bool keep_pages);
+  void Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor);
 
   const ModelSpec& spec_;
   const formats::WeightSource& source_;
@@ -82,10 +81,10 @@ Status WeightLoader::TakeOptionalVector(const std::string& name, int64_t size, s
   return TakeVector(name, size, out);
 }
 
-void WeightLoader::Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, bool keep_pages) {
+void WeightLoader::Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor) {
   matrix = nn::PackedMatrix(context_.kernels, tensor.dtype, tensor.shape[0], tensor.shape[1]);
   if (matrix.needs_packing()) {
-    pending_.push_back({&matrix, &tensor, keep_pages});
+    pending_.push_back({&matrix, &tensor});
   } else {
     matrix.set_data(tensor.data.data());
   }
@@ -94,7 +93,7 @@ void WeightLoader::Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& t
 Status WeightLoader::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out, Input input) {
   out.two_terms = TwoTerms(input);
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name + ".weight", rows, cols));
-  Packed(out.matrix, *tensor, /*keep_pages=*/false);
+  Packed(out.matrix, *tensor);
   return TakeOptionalVector(name + ".bias", rows, out.bias);
 }
 
@@ -146,7 +145,7 @@ Status WeightLoader::TakeOutput(ModelWeights& weights) {
     return TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output, Input::kNormed);
   }
   weights.output.two_terms = TwoTerms(Input::kNormed);
-  Packed(weights.output.matrix, *embedding, /*keep_pages=*/true);
+  Packed(weights.output.matrix, *embedding);
   return Status();
 }
 
@@ -188,7 +187,6 @@ Status WeightLoader::Pack(ModelWeights& weights, const LoadProgress& progress) c
         const int64_t begin = piece * panels_per_piece;
         const int64_t end = std::min(begin + panels_per_piece, matrix.num_panels());
         matrix.Pack(rows, panels, begin, end);
-        if (pending.keep_pages) continue;
         const size_t first_row = static_cast<size_t>(begin * matrix.panel_rows());
         const size_t last_row = static_cast<size_t>(std::min(end * matrix.panel_rows(), matrix.num_rows()));
         source_.Release(pending.tensor->data.subspan(first_row * row_bytes, (last_row - first_row) * row_bytes));

@@ -7,8 +7,8 @@
 #include "kernels/matmul.h"
 #include "tensor/dtype.h"
 
-// The matrix products of this set. Members are defined and instantiated for plain types in matmul_f32.cc, for blocks of 32
-// columns in matmul_q8_32.cc and for blocks of 256 in matmul_q8_256.cc.
+// The matrix products of this set. Members are defined and instantiated for plain types in matmul_f32.cc, for blocks of
+// 32 columns in matmul_q8_32.cc and for blocks of 256 in matmul_q8_256.cc.
 namespace adit::kernels::avx2 {
 
 template <DType kType>

@@ -5,8 +5,8 @@
 
 namespace adit::kernels::avx2 {
 
-// A register tile is four vectors of rows by up to three tokens: 12 sums, and four vectors of weights of which the product
-// can read one from memory, out of 16 registers.
+// A register tile is four vectors of rows by up to three tokens: 12 sums, and four vectors of weights of which the
+// product can read one from memory, out of 16 registers.
 struct PlainShape {
   using F32 = VecF32;
   static constexpr int kVecs = kPlainPanelRows / VecF32::kLanes;

@@ -10,7 +10,8 @@
 
 namespace adit::kernels::avx2 {
 
-// The integer side of the matrix product: what generic/matmul_q8.h is a template over. A lane of 32 bits is an output row.
+// The integer side of the matrix product: what generic/matmul_q8.h is a template over. A lane of 32 bits is an output
+// row.
 struct VecQ8 {
   using F32 = VecF32;
   static constexpr int kLanes = 8;
@@ -43,8 +44,8 @@ struct VecQ8 {
     __builtin_memcpy(&quad, p, sizeof(quad));
     return {_mm256_set1_epi32(quad)};
   }
-  // The bits of each byte moved up by kShift, or down where it is negative, and then those of `mask`. Bits that pass from
-  // one byte to the next must not be in the mask.
+  // The bits of each byte moved up by kShift, or down where it is negative, and then those of `mask`. Bits that pass
+  // from one byte to the next must not be in the mask.
   template <int kShift>
   [[gnu::always_inline]] static Bytes ShiftAnd(Bytes a, uint8_t mask) {
     if constexpr (kShift > 0) a.v = _mm256_slli_epi16(a.v, kShift);
@@ -73,9 +74,9 @@ struct VecQ8 {
     return {_mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(wide, kFirstBit), _mm256_set1_epi32(15)))};
   }
 
-  // A sum of products of unsigned codes 0..kMaxCode with activations -127..127, exact. vpmaddubsw leaves the sums of two
-  // products in 16 bits; kRun of them fit there before they are widened: 15 * 127 * 2 * 8 = 30480, 31 * 127 * 2 * 4 = 31496,
-  // 63 * 127 * 2 * 2 = 32004.
+  // A sum of products of unsigned codes 0..kMaxCode with activations -127..127, exact. vpmaddubsw leaves the sums of
+  // two products in 16 bits; kRun of them fit there before they are widened: 15 * 127 * 2 * 8 = 30480, 31 * 127 * 2 * 4
+  // = 31496, 63 * 127 * 2 * 2 = 32004.
   template <int kMaxCode>
   struct UnsignedDot {
     static constexpr int kRun = 32767 / (2 * 127 * kMaxCode);
@@ -100,9 +101,9 @@ struct VecQ8 {
     [[gnu::always_inline]] Ints TotalPlus(Ints a) const { return {_mm256_add_epi32(ints, a.v)}; }
   };
 
-  // The same of signed bytes, -128 included: |w| * (x with the sign of w). Two products are at most 2 * 128 * 127 = 32512,
-  // so each result of vpmaddubsw is widened at once. (Products of 16-bit operands, and of the halves of a byte, measure the
-  // same on Zen 3: all three take four operations for four columns.)
+  // The same of signed bytes, -128 included: |w| * (x with the sign of w). Two products are at most 2 * 128 * 127 =
+  // 32512, so each result of vpmaddubsw is widened at once. (Products of 16-bit operands, and of the halves of a byte,
+  // measure the same on Zen 3: all three take four operations for four columns.)
   struct ByteDot {
     struct Weight {
       __m256i signs;

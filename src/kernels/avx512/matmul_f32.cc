@@ -5,8 +5,8 @@
 
 namespace adit::kernels::avx512 {
 
-// A register tile is two vectors of rows by up to twelve tokens: 24 sums, two vectors of weights and one activation, out of
-// 32 registers.
+// A register tile is two vectors of rows by up to twelve tokens: 24 sums, two vectors of weights and one activation,
+// out of 32 registers.
 struct PlainShape {
   using F32 = VecF32;
   static constexpr int kVecs = kPlainPanelRows / VecF32::kLanes;

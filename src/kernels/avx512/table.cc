@@ -4,20 +4,21 @@
 
 namespace adit::kernels::avx512 {
 
-constexpr KernelTable kTable = {.name = "avx512",
-                                .native_kv = KvType::kF16,
-                                .weights = {KernelsOf<DType::kF32>(), KernelsOf<DType::kF16>(), KernelsOf<DType::kBF16>(),
-                                            KernelsOf<DType::kQ4_0>(), KernelsOf<DType::kQ4_1>(), KernelsOf<DType::kQ5_0>(),
-                                            KernelsOf<DType::kQ5_1>(), KernelsOf<DType::kQ8_0>(), KernelsOf<DType::kQ2_K>(),
-                                            KernelsOf<DType::kQ3_K>(), KernelsOf<DType::kQ4_K>(), KernelsOf<DType::kQ5_K>(),
-                                            KernelsOf<DType::kQ6_K>(), KernelsOf<DType::kIQ4_NL>(), KernelsOf<DType::kIQ4_XS>()},
-                                .quantize_q8 = QuantizeQ8,
-                                .rms_norm = RmsNorm,
-                                .rope = Rope,
-                                .glu = Glu,
-                                .store_kv = StoreKv,
-                                .attend = Attend,
-                                .merge_states = MergeStates,
-                                .finish_state = FinishState};
+constexpr KernelTable kTable = {
+    .name = "avx512",
+    .native_kv = KvType::kF16,
+    .weights = {KernelsOf<DType::kF32>(), KernelsOf<DType::kF16>(), KernelsOf<DType::kBF16>(),
+                KernelsOf<DType::kQ4_0>(), KernelsOf<DType::kQ4_1>(), KernelsOf<DType::kQ5_0>(),
+                KernelsOf<DType::kQ5_1>(), KernelsOf<DType::kQ8_0>(), KernelsOf<DType::kQ2_K>(),
+                KernelsOf<DType::kQ3_K>(), KernelsOf<DType::kQ4_K>(), KernelsOf<DType::kQ5_K>(),
+                KernelsOf<DType::kQ6_K>(), KernelsOf<DType::kIQ4_NL>(), KernelsOf<DType::kIQ4_XS>()},
+    .quantize_q8 = QuantizeQ8,
+    .rms_norm = RmsNorm,
+    .rope = Rope,
+    .glu = Glu,
+    .store_kv = StoreKv,
+    .attend = Attend,
+    .merge_states = MergeStates,
+    .finish_state = FinishState};
 
 }  // namespace adit::kernels::avx512

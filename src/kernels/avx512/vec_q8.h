@@ -10,13 +10,14 @@
 
 namespace adit::kernels::avx512 {
 
-// The integer side of the matrix product: what generic/matmul_q8.h is a template over. A lane of 32 bits is an output row.
-// Needs AVX-512 F, BW, VL and VNNI.
+// The integer side of the matrix product: what generic/matmul_q8.h is a template over. A lane of 32 bits is an output
+// row. Needs AVX-512 F, BW, VL and VNNI.
 struct VecQ8 {
   using F32 = VecF32;
   static constexpr int kLanes = 16;
-  // A panel is two vectors, and a register tile two vectors by twelve tokens: 24 sums, which leave registers for the two
-  // vectors of weights and one of activations out of 32, and a chain of 24 independent sums hides the latency of vpdpbusd.
+  // A panel is two vectors, and a register tile two vectors by twelve tokens: 24 sums, which leave registers for the
+  // two vectors of weights and one of activations out of 32, and a chain of 24 independent sums hides the latency of
+  // vpdpbusd.
   static constexpr int kVecs = 2;
   static constexpr int kRows = kVecs * kLanes;
   static constexpr int kLargeTile = 12;
@@ -40,8 +41,8 @@ struct VecQ8 {
     __builtin_memcpy(&quad, p, sizeof(quad));
     return {_mm512_set1_epi32(quad)};
   }
-  // The bits of each byte moved up by kShift, or down where it is negative, and then those of `mask`. Bits that pass from
-  // one byte to the next must not be in the mask.
+  // The bits of each byte moved up by kShift, or down where it is negative, and then those of `mask`. Bits that pass
+  // from one byte to the next must not be in the mask.
   template <int kShift>
   [[gnu::always_inline]] static Bytes ShiftAnd(Bytes a, uint8_t mask) {
     if constexpr (kShift > 0) a.v = _mm512_slli_epi16(a.v, kShift);

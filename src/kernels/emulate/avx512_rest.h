@@ -82,8 +82,8 @@ inline __m512i CvtPsToI32(const __m512& a) {
   return halves.Whole();
 }
 
-// vpdpbusd: to each lane of `sum`, its four unsigned bytes of a times the signed bytes of b. A function of its own, since
-// one register tile of a matrix product calls it 200 times.
+// vpdpbusd: to each lane of `sum`, its four unsigned bytes of a times the signed bytes of b. A function of its own,
+// since one register tile of a matrix product calls it 200 times.
 [[gnu::noinline]] inline __m512i DpBusd(const __m512i& sum, const __m512i& a, const __m512i& b) {
   auto result = Lanes<__m256i, __m512i>::Of(sum);
   const auto codes = Lanes<__m256i, __m512i>::Of(a);

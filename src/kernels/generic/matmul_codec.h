@@ -32,7 +32,8 @@ namespace adit::kernels::generic {
 //   kOffsetBits                  offset = 2^kOffsetBits, or 0 for no offset
 //   Dot                          a sum of products of V, wide enough for the codes
 //   kOrder                       the order in which quads are best read; those of a sub-block are together
-//   kMaxDirectTokens             up to so many tokens, weights are faster decoded again for every four of them than once
+//   kMaxDirectTokens             up to so many tokens, weights are faster decoded again for every four of them than
+//   once
 //                                for all and kept (measured on Zen 3)
 //   Pack(block, codes, record, row)        writes row `row` of a record
 //   Codes<quad>(codes, v)                  four codes for each lane of vector v

@@ -16,9 +16,10 @@
 // Few tokens (decode): weights are decoded in registers as they stream from memory, once for every kDirectTile tokens.
 // Bound by memory: panel_bytes for each panel.
 //
-// Many tokens (prefill, large batches): of a group of panels and a chunk of tokens, a stretch of columns at a time is decoded
-// into the first-level cache and multiplied with all tokens of the chunk. Weights come from memory once for a group of
-// panels, activations once for a group and chunk. Bound by the operations that generic/matmul_q8_tile.h counts.
+// Many tokens (prefill, large batches): of a group of panels and a chunk of tokens, a stretch of columns at a time is
+// decoded into the first-level cache and multiplied with all tokens of the chunk. Weights come from memory once for a
+// group of panels, activations once for a group and chunk. Bound by the operations that generic/matmul_q8_tile.h
+// counts.
 namespace adit::kernels::generic {
 
 template <class V, class W>
@@ -94,7 +95,8 @@ class MatmulQ8 {
     const std::byte* row = args.activations.q8 + token * args.activations.q8_stride;
     return {reinterpret_cast<const int8_t*>(row) + block * kQ8Block,
             reinterpret_cast<const float*>(row + Q8ScalesOffset(args.num_cols)) + block,
-            reinterpret_cast<const int32_t*>(row + Q8SumsOffset(args.num_cols)) + block * 2, args.activations.q8_stride};
+            reinterpret_cast<const int32_t*>(row + Q8SumsOffset(args.num_cols)) + block * 2,
+            args.activations.q8_stride};
   }
 
   template <int kTokens>
@@ -102,8 +104,8 @@ class MatmulQ8 {
     alignas(64) float sums[kTokens * V::kRows];
     Unroll<kTokens * V::kVecs>([&](auto i) ADIT_INLINE_LAMBDA { F32::Store(sums + i.value * V::kLanes, F32::Zero()); });
     const PanelPosition weights = PanelAt(args, panel, 0);
-    AddTile<V, W, kTokens, kAhead>(weights.codes, weights.records, args.num_cols / kRecordCols, RowsAt<W>(args, token, 0),
-                                   sums);
+    AddTile<V, W, kTokens, kAhead>(weights.codes, weights.records, args.num_cols / kRecordCols,
+                                   RowsAt<W>(args, token, 0), sums);
     StoreOutputs<F32, V::kVecs>(args, token, kTokens, panel * V::kRows, sums);
   }
 
@@ -122,8 +124,8 @@ class MatmulQ8 {
     }
   }
 
-  // Where scales change every 16 columns, half as many products share the work of a tile's end, and its large form, whose
-  // instructions no longer fit in the processor's window, is the slower one.
+  // Where scales change every 16 columns, half as many products share the work of a tile's end, and its large form,
+  // whose instructions no longer fit in the processor's window, is the slower one.
   static constexpr int kLargeTile = W::kSubBlocks == 1 ? V::kLargeTile : V::kSmallTile;
   static constexpr int kSmallTile = V::kSmallTile;
 

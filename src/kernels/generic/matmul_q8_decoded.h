@@ -8,8 +8,9 @@
 #include "kernels/generic/matmul_q8_tokens.h"
 #include "kernels/generic/unroll.h"
 
-// Weights decoded for many tokens: a byte for each code, and scales as floats. What kind of weights they were matters no longer
-// but for the width of codes, how many scales there are, and offset or minimum: types that agree in these share tiles.
+// Weights decoded for many tokens: a byte for each code, and scales as floats. What kind of weights they were matters
+// no longer but for the width of codes, how many scales there are, and offset or minimum: types that agree in these
+// share tiles.
 namespace adit::kernels::generic {
 
 // Blocks of 32 columns that are decoded at a time: the codes, 4 KB for 16 rows and 8 KB for 32, stay in the first-level

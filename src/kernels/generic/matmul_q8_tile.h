@@ -88,7 +88,8 @@ template <class V, class W, int kTokens, int kAhead, class Tokens>
     const auto record = W::LoadRecord(records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       if constexpr (kAhead != 0) {
-        for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(codes + kAhead + byte, 0, kIntoSecondLevel);
+        for (int byte = 0; byte < W::kCodeBytes; byte += 64)
+          __builtin_prefetch(codes + kAhead + byte, 0, kIntoSecondLevel);
       }
       Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
         typename W::Dot dot[kTokens][V::kVecs];
@@ -99,7 +100,8 @@ template <class V, class W, int kTokens, int kAhead, class Tokens>
       x.Next();
     }
     if constexpr (kAhead != 0) {
-      for (int byte = 0; byte < W::kRecordBytes; byte += 64) __builtin_prefetch(records + kAhead + byte, 0, kIntoSecondLevel);
+      for (int byte = 0; byte < W::kRecordBytes; byte += 64)
+        __builtin_prefetch(records + kAhead + byte, 0, kIntoSecondLevel);
     }
     records += W::kRecordBytes;
   }

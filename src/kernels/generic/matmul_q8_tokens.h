@@ -6,8 +6,8 @@
 
 #include "kernels/matmul.h"
 
-// Where a register tile of generic/matmul_q8_tile.h reads its activations. V is the vector type of the instruction set, W
-// the codec of the weights, which says what is needed of the sums of activation codes.
+// Where a register tile of generic/matmul_q8_tile.h reads its activations. V is the vector type of the instruction set,
+// W the codec of the weights, which says what is needed of the sums of activation codes.
 namespace adit::kernels::generic {
 
 // Columns of one scale of the activations, and bytes of their codes.
