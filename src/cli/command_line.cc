@@ -68,6 +68,9 @@ void AddEngine(CLI::App& app, EngineOptions& out) {
   AddText(app, "--isa", out.isa, "Kernel set: auto, ref, avx2 or avx512 [ADIT_ISA, else auto]", "NAME");
   AddText(app, "--kv-type", out.kv_type, "Type of cached keys and values [what the kernels do best]", "TYPE")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}));
+  AddText(app, "--activation-terms", out.activation_terms,
+          "8-bit terms of activations: one, two, or two where rows are normed [two for narrow models]", "N")
+      ->check(CLI::IsMember({"one", "normed", "two"}));
 }
 
 void AddSampling(CLI::App& app, sample::SamplingParams& out) {

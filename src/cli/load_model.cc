@@ -33,6 +33,17 @@ std::optional<kernels::KvType> ChosenKvType(const EngineOptions& options) {
   return std::nullopt;
 }
 
+namespace {
+
+std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options) {
+  if (options.activation_terms == "one") return models::ActivationTerms::kOne;
+  if (options.activation_terms == "normed") return models::ActivationTerms::kNormed;
+  if (options.activation_terms == "two") return models::ActivationTerms::kTwo;
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
@@ -41,10 +52,12 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
     ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, file->size_bytes(), engine::AvailableMemoryBytes()));
   }
   ProgressBar bar(Stderr(), "Loading");
-  Result<std::unique_ptr<engine::LoadedModel>> model = engine::LoadedModel::Load(
-      {.path = name, .isa = ChosenIsa(options), .num_threads = threads, .progress = [&bar](double share) {
-         bar.Update(share);
-       }});
+  Result<std::unique_ptr<engine::LoadedModel>> model =
+      engine::LoadedModel::Load({.path = name,
+                                 .isa = ChosenIsa(options),
+                                 .num_threads = threads,
+                                 .activation_terms = ChosenTerms(options),
+                                 .progress = [&bar](double share) { bar.Update(share); }});
   if (!model.ok()) return InsideModel(model.status());
   return model;
 }

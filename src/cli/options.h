@@ -17,7 +17,8 @@ namespace adit::cli {
 struct EngineOptions {
   std::optional<int> threads;
   std::optional<std::string> isa;
-  std::optional<std::string> kv_type;  // "f32", "f16" or "bf16"
+  std::optional<std::string> kv_type;           // "f32", "f16" or "bf16"
+  std::optional<std::string> activation_terms;  // "one", "normed" or "two"
 };
 
 // The defaults of llama-cli.

@@ -32,8 +32,10 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
   ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
   ADIT_ASSIGN_OR_RETURN(model->team_,
                         WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus()));
-  ADIT_ASSIGN_OR_RETURN(model->weights_, models::LoadWeights(model->spec_, model->file_, model->exec_context(),
-                                                             options.activation_terms, options.progress));
+  ADIT_ASSIGN_OR_RETURN(model->weights_,
+                        models::LoadWeights(model->spec_, model->file_, model->exec_context(),
+                                            options.activation_terms.value_or(models::ActivationTermsFor(model->spec_)),
+                                            options.progress));
   model->load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

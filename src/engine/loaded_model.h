@@ -2,6 +2,7 @@
 #define ADIT_ENGINE_LOADED_MODEL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,10 +18,10 @@
 namespace adit::engine {
 
 struct LoadOptions {
-  std::string path;          // a .gguf file
-  std::string isa = "auto";  // kernel set, as kernels::SelectKernels takes it
-  int num_threads = 0;       // 0: one for each CPU that this process may use
-  models::ActivationTerms activation_terms = models::ActivationTerms::kNormed;
+  std::string path;                                         // a .gguf file
+  std::string isa = "auto";                                 // kernel set, as kernels::SelectKernels takes it
+  int num_threads = 0;                                      // 0: one for each CPU that this process may use
+  std::optional<models::ActivationTerms> activation_terms;  // unset: ActivationTermsFor the model
   models::LoadProgress progress;
 };
 

@@ -201,6 +201,17 @@ Status WeightLoader::Pack(ModelWeights& weights, const LoadProgress& progress) c
 
 }  // namespace
 
+// Against float activations, mean KL divergence and positions with the same best token, AVX2, 256 to 1,000 tokens of
+// technical English, with one term and with two for normed rows:
+//   SmolLM2-135M Q4_1, rows of 576          0.0030 96.2 %   0.0005 98.0 %
+//   Gemma 3 270M Q4_K_M, rows of 640        0.0024 97.3 %   0.0008 99.3 %
+//   Qwen2.5-Coder 0.5B Q4_K_M, rows of 896  0.0006 99.2 %   0.0001 99.6 %
+// A few channels of a normed row are large and coarsen the codes of their block; the wider the row, the less it shows.
+ActivationTerms ActivationTermsFor(const ModelSpec& spec) {
+  constexpr int64_t kNarrow = 768;
+  return spec.hidden_dim < kNarrow ? ActivationTerms::kTwo : ActivationTerms::kOne;
+}
+
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
                                  const nn::ExecContext& context, ActivationTerms terms, const LoadProgress& progress) {
   ModelWeights weights;

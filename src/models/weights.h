@@ -55,6 +55,9 @@ enum class ActivationTerms : uint8_t {
   kTwo,     // all: close to float activations
 };
 
+// Two for models with narrow rows, which rounding to 8 bits harms most and which run fast anyhow; one for the others.
+ActivationTerms ActivationTermsFor(const ModelSpec& spec);
+
 // Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.
 // Corrupt for a tensor that is missing or has another shape, Unsupported for tensors that the spec has no place for:
 // both by name. Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.

@@ -17,9 +17,7 @@ def report(done):
 
 def test_a_real_model_knows_paris(adit, smollm2):
     answer = adit.ok("run", smollm2, QUESTION, "--temp", "0").decode()
-    assert answer.strip()
-    assert answer == adit.ok("run", path, "The capital of France is", "--temp", "0", "-n", "5", "--ctx", "512", "--isa",
-                             "ref").decode()
+    assert "Paris" in answer
     assert answer.endswith("\n") and "<|im_end|>" not in answer
 
 
