@@ -12,7 +12,8 @@
 
 // Matrix products and packing, and the limits they are to be seen against:
 //   limit/read           one thread reading memory; matmul/.../m1 streams its weights from memory
-//   limit/products       8-bit products and their sums in registers; 2 operations a product. Types of eight bits have half
+//   limit/products       8-bit products and their sums in registers; 2 operations a product. Types of eight bits have
+//   half
 //                        of it on AVX2, where bytes of either sign take twice the instructions
 //   limit/fma            float products; for plain types with many tokens
 // matmul/.../m8 is the batch of a few sequences, matmul/.../m512 prefill.
@@ -33,7 +34,8 @@ AlignedBuffer Allocate(size_t bytes) {
   return std::move(buffer).value();
 }
 
-// A file's rows: random bytes with 0x2c2c..0x2fff, about 0.1, for each pair of bytes that may be a half-precision number.
+// A file's rows: random bytes with 0x2c2c..0x2fff, about 0.1, for each pair of bytes that may be a half-precision
+// number.
 AlignedBuffer RandomRows(size_t bytes) {
   AlignedBuffer rows = Allocate(bytes);
   std::mt19937 random(3);
@@ -50,7 +52,8 @@ struct Shape {
 // As many copies of one packed matrix as fill num_bytes, taken in turn.
 class PackedCopies {
  public:
-  PackedCopies(const WeightKernels& kernels, DType dtype, Shape shape, size_t num_bytes) : kernels_(kernels), shape_(shape) {
+  PackedCopies(const WeightKernels& kernels, DType dtype, Shape shape, size_t num_bytes)
+      : kernels_(kernels), shape_(shape) {
     const size_t row_bytes = RowBytes(dtype, shape.num_cols);
     const AlignedBuffer rows = RandomRows(static_cast<size_t>(shape.num_rows) * row_bytes + 1);
     num_panels_ = (shape.num_rows + kernels.panel_rows - 1) / kernels.panel_rows;
@@ -141,18 +144,18 @@ void RunRead(benchmark::State& state) {
 }
 
 #ifdef __x86_64__
-// Ten products, each added to a sum of its own. The compiler is not told of an instruction set: these run only where the
-// kernel set of the same name does.
+// Ten products, each added to a sum of its own. The compiler is not told of an instruction set: these run only where
+// the kernel set of the same name does.
 void RunProductsAvx2(benchmark::State& state) {
   for (auto _ : state) {
     for (int i = 0; i < 1000; ++i) {
-#define ADIT_PRODUCT(sum, product)                               \
-  "vpmaddubsw %%ymm14, %%ymm15, %%ymm" #product                  \
-  "\n\tvpaddw %%ymm" #product ", %%ymm" #sum ", %%ymm" #sum "\n\t"
+#define ADIT_PRODUCT(sum, product) \
+  "vpmaddubsw %%ymm14, %%ymm15, %%ymm" #product "\n\tvpaddw %%ymm" #product ", %%ymm" #sum ", %%ymm" #sum "\n\t"
       asm volatile(ADIT_PRODUCT(0, 10) ADIT_PRODUCT(1, 11) ADIT_PRODUCT(2, 12) ADIT_PRODUCT(3, 13) ADIT_PRODUCT(4, 10)
                        ADIT_PRODUCT(5, 11) ADIT_PRODUCT(6, 12) ADIT_PRODUCT(7, 13) ADIT_PRODUCT(8, 12)
-                           ADIT_PRODUCT(9, 13)::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                   "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+                           ADIT_PRODUCT(9, 13)::
+                               : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+                                 "xmm10", "xmm11", "xmm12", "xmm13");
 #undef ADIT_PRODUCT
     }
   }
@@ -164,10 +167,10 @@ void RunProductsAvx512(benchmark::State& state) {
   for (auto _ : state) {
     for (int i = 0; i < 1000; ++i) {
 #define ADIT_PRODUCT(sum) "vpdpbusd %%zmm14, %%zmm15, %%zmm" #sum "\n\t"
-      asm volatile(ADIT_PRODUCT(0) ADIT_PRODUCT(1) ADIT_PRODUCT(2) ADIT_PRODUCT(3) ADIT_PRODUCT(4) ADIT_PRODUCT(5)
-                       ADIT_PRODUCT(6) ADIT_PRODUCT(7) ADIT_PRODUCT(8) ADIT_PRODUCT(9) ADIT_PRODUCT(10)
-                           ADIT_PRODUCT(11)::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                   "xmm9", "xmm10", "xmm11");
+      asm volatile(
+          ADIT_PRODUCT(0) ADIT_PRODUCT(1) ADIT_PRODUCT(2) ADIT_PRODUCT(3) ADIT_PRODUCT(4) ADIT_PRODUCT(5)
+              ADIT_PRODUCT(6) ADIT_PRODUCT(7) ADIT_PRODUCT(8) ADIT_PRODUCT(9) ADIT_PRODUCT(10) ADIT_PRODUCT(11)::
+                  : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
 #undef ADIT_PRODUCT
     }
   }
@@ -179,9 +182,10 @@ void RunFma(benchmark::State& state, bool zmm) {
   for (auto _ : state) {
     for (int i = 0; i < 1000; ++i) {
 #define ADIT_FMA(width, sum) "vfmadd231ps %%" #width "14, %%" #width "15, %%" #width #sum "\n\t"
-#define ADIT_FMAS(width)                                                                                  \
-  ADIT_FMA(width, 0) ADIT_FMA(width, 1) ADIT_FMA(width, 2) ADIT_FMA(width, 3) ADIT_FMA(width, 4)          \
-  ADIT_FMA(width, 5) ADIT_FMA(width, 6) ADIT_FMA(width, 7) ADIT_FMA(width, 8) ADIT_FMA(width, 9)
+#define ADIT_FMAS(width)                                                                                            \
+  ADIT_FMA(width, 0)                                                                                                \
+  ADIT_FMA(width, 1) ADIT_FMA(width, 2) ADIT_FMA(width, 3) ADIT_FMA(width, 4) ADIT_FMA(width, 5) ADIT_FMA(width, 6) \
+      ADIT_FMA(width, 7) ADIT_FMA(width, 8) ADIT_FMA(width, 9)
       if (zmm) {
         asm volatile(ADIT_FMAS(zmm)::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9");
       } else {
