@@ -61,7 +61,8 @@ double MaxAbsDiff(std::span<const float> got, std::span<const float> want) {
 class ModelGolden : public testing::TestWithParam<std::tuple<Golden, std::string>> {};
 
 TEST_P(ModelGolden, LogitsAndGreedyTokensMatch) {
-  const auto& [golden, isa] = GetParam();
+  const Golden& golden = std::get<0>(GetParam());
+  const std::string& isa = std::get<1>(GetParam());
   const std::string folder = std::string(ADIT_SHARED_DIR) + "/oracle/models/" + golden.model + "/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
   const bool is_ref = isa == "ref";
