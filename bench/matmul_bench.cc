@@ -181,11 +181,12 @@ void RunProductsAvx512(benchmark::State& state) {
 void RunFma(benchmark::State& state, bool zmm) {
   for (auto _ : state) {
     for (int i = 0; i < 1000; ++i) {
+// clang-format off
 #define ADIT_FMA(width, sum) "vfmadd231ps %%" #width "14, %%" #width "15, %%" #width #sum "\n\t"
-#define ADIT_FMAS(width)                                                                                            \
-  ADIT_FMA(width, 0)                                                                                                \
-  ADIT_FMA(width, 1) ADIT_FMA(width, 2) ADIT_FMA(width, 3) ADIT_FMA(width, 4) ADIT_FMA(width, 5) ADIT_FMA(width, 6) \
-      ADIT_FMA(width, 7) ADIT_FMA(width, 8) ADIT_FMA(width, 9)
+#define ADIT_FMAS(width)                                                                        \
+  ADIT_FMA(width, 0) ADIT_FMA(width, 1) ADIT_FMA(width, 2) ADIT_FMA(width, 3) ADIT_FMA(width, 4) \
+  ADIT_FMA(width, 5) ADIT_FMA(width, 6) ADIT_FMA(width, 7) ADIT_FMA(width, 8) ADIT_FMA(width, 9)
+// clang-format on
       if (zmm) {
         asm volatile(ADIT_FMAS(zmm)::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9");
       } else {
