@@ -181,18 +181,16 @@ void RunProductsAvx512(benchmark::State& state) {
 void RunFma(benchmark::State& state, bool zmm) {
   for (auto _ : state) {
     for (int i = 0; i < 1000; ++i) {
-// clang-format off
-#define ADIT_FMA(width, sum) "vfmadd231ps %%" #width "14, %%" #width "15, %%" #width #sum "\n\t"
-#define ADIT_FMAS(width)                                                                        \
-  ADIT_FMA(width, 0) ADIT_FMA(width, 1) ADIT_FMA(width, 2) ADIT_FMA(width, 3) ADIT_FMA(width, 4) \
-  ADIT_FMA(width, 5) ADIT_FMA(width, 6) ADIT_FMA(width, 7) ADIT_FMA(width, 8) ADIT_FMA(width, 9)
-// clang-format on
+#define ADIT_FMA(w, sum) "vfmadd231ps %%" #w "14, %%" #w "15, %%" #w #sum "\n\t"
+#define ADIT_FMA5(w, a, b, c, d, e) ADIT_FMA(w, a) ADIT_FMA(w, b) ADIT_FMA(w, c) ADIT_FMA(w, d) ADIT_FMA(w, e)
+#define ADIT_FMAS(w) ADIT_FMA5(w, 0, 1, 2, 3, 4) ADIT_FMA5(w, 5, 6, 7, 8, 9)
       if (zmm) {
         asm volatile(ADIT_FMAS(zmm)::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9");
       } else {
         asm volatile(ADIT_FMAS(ymm)::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9");
       }
 #undef ADIT_FMAS
+#undef ADIT_FMA5
 #undef ADIT_FMA
     }
   }
