@@ -14,7 +14,7 @@ constexpr size_t kLargestBlockBytes = size_t{1} << 20;
 }  // namespace
 
 void* Heap::Allocate(size_t bytes) {
-  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   if (rounded > bytes_left_) {
     Exhaust("memory");
     bytes_left_ = 0;

@@ -22,10 +22,10 @@ struct PromptSegment {
 struct RenderOptions {
   // What strftime_now sees; local time fields. Unset (all zero) means the time of the call.
   std::tm now = {};
-  // Limits: a template that exceeds one fails with ResourceExhausted.
-  size_t max_output_bytes = size_t{64} << 20;
-  int64_t max_steps = 50'000'000;
-  int max_depth = 200;
+  // Limits: a template that exceeds one fails with ResourceExhausted. docs/chat_templates.md has all of them.
+  size_t max_output_bytes = size_t{64} << 20;  // and four times as much for what is computed on the way
+  int64_t max_steps = 50'000'000;              // about one for each node of the template evaluated
+  int max_depth = 200;                         // of calls inside each other, and of the context's JSON
 };
 
 // A chat template in the dialect that Hugging Face transformers renders: Jinja 2.11-3.1 with trim_blocks and
@@ -33,16 +33,18 @@ struct RenderOptions {
 // Immutable after Parse; Render is const and thread-safe.
 class Template {
  public:
-  // InvalidArgument with line and cause for a syntax error or a construct this dialect does not have.
+  // InvalidArgument with line and cause for a syntax error or a construct this dialect does not have, ResourceExhausted
+  // for a text too long or nested too deep.
   static Result<Template> Parse(std::string_view source);
   Template(Template&&) noexcept;
   Template& operator=(Template&&) noexcept;
   ~Template();
 
   // Renders with the variables of `context_json`, a JSON object whose key order is kept. Strings of the context are
-  // untrusted, except the top-level variables bos_token, eos_token and other top-level strings the caller sets.
-  // InvalidArgument for JSON that is not an object, for raise_exception (its message verbatim) and for errors of
-  // evaluation, with line and cause.
+  // untrusted, except the top-level variables bos_token, eos_token and other top-level strings the caller sets; every
+  // byte keeps its trust through concatenation, slices, methods, filters and macros. No segment is empty, and
+  // neighbours differ in trust. InvalidArgument for JSON that is not an object, for raise_exception (its message
+  // verbatim) and for errors of evaluation, with line and cause.
   Result<std::vector<PromptSegment>> Render(std::string_view context_json, const RenderOptions& options) const;
   Result<std::string> RenderText(std::string_view context_json, const RenderOptions& options) const;
 
