@@ -34,6 +34,8 @@ TEST(Attend, AgreesWithDoublePrecisionForEveryTypeAndShape) {
       {.num_kv_heads = 3, .heads_per_kv = 5, .k_dim = 3, .v_dim = 5},
       {.block_size = 80, .heads_per_kv = 6, .k_dim = 1, .v_dim = 1},
       {.heads_per_kv = 9, .k_dim = 33, .v_dim = 47},
+      {.heads_per_kv = 3, .k_dim = 16, .v_dim = 14},  // states without padding behind them
+      {.heads_per_kv = 7, .k_dim = 16, .v_dim = 30},
       {.block_size = 512, .heads_per_kv = 2, .k_dim = 256, .v_dim = 256},
   };
   for (const KernelTable* table : TestTables()) {
@@ -185,6 +187,7 @@ TEST(MergeStates, FollowsItsFormulaAndKeepsTheOtherOfAnEmptyOne) {
       std::vector<float> a = empty;
       std::vector<float> b = empty;
       for (size_t i = 0; i < n; ++i) a[i] = random.Next(3.0f);
+      a[2] = -0.0f;
       for (size_t i = 0; i < n; ++i) b[i] = random.Next(3.0f);
 
       std::vector<float> into = empty;
@@ -206,6 +209,34 @@ TEST(MergeStates, FollowsItsFormulaAndKeepsTheOtherOfAnEmptyOne) {
       EXPECT_TRUE(AllWithin(std::span(into).first(n), want, tolerance));
       for (size_t i = n; i < into.size(); ++i) EXPECT_TRUE(std::isnan(into[i])) << "padding " << i;
     }
+  }
+}
+
+TEST(MergeStates, LeavesTwoEmptyStatesEmpty) {
+  for (const KernelTable* table : TestTables()) {
+    const std::vector<float> empty = EmptyStates({.v_dim = 20}, 1);
+    std::vector<float> into = empty;
+    table->merge_states(empty.data(), into.data(), 20);
+    EXPECT_TRUE(SameBits(into, empty)) << table->name;
+  }
+}
+
+TEST(MergeStates, WeighsByExponentialsRightToTheLastPlaces) {
+  std::vector<float> exponents = {0.0f, -87.3f, -87.4f, -103.0f, -103.9f, -104.5f, -1e10f};
+  for (float x = 1e-6f; x < 104.0f; x *= 1.0003f) exponents.push_back(-x);
+  for (const KernelTable* table : TestTables()) {
+    std::vector<float> sums;
+    std::vector<double> want;
+    std::vector<double> tolerance;
+    for (const float x : exponents) {
+      const std::vector<float> from = {0.0f, 0.0f, 0.0f};
+      std::vector<float> into = {x, 1.0f, 1.0f};  // the largest score, the sum and one value
+      table->merge_states(from.data(), into.data(), 1);
+      sums.push_back(into[1]);
+      want.push_back(std::exp(double{x}));
+      tolerance.push_back(2.2 * kEpsilon * want.back() + 0x1p-150);  // 1.1 ulp, and half the least subnormal number
+    }
+    EXPECT_TRUE(AllWithin(sums, want, tolerance)) << table->name;
   }
 }
 

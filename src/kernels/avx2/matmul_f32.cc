@@ -5,13 +5,14 @@
 
 namespace adit::kernels::avx2 {
 
-// A register tile is four vectors of rows by up to three tokens: 12 sums, and four vectors of weights of which the
-// product can read one from memory, out of 16 registers.
+// A register tile is two vectors of rows by up to six tokens: 12 sums, two vectors of weights and one activation out of
+// 16 registers. One or two tokens take the four vectors of a panel, for the latency of vfmadd: 4 cycles, two a cycle.
 struct PlainShape {
   using F32 = VecF32;
   static constexpr int kVecs = kPlainPanelRows / VecF32::kLanes;
-  static constexpr int kDirectTiles[] = {3, 2, 1};
-  static constexpr int kTiles[] = {3, 2, 1};
+  static constexpr int kTiles[] = {6, 4, 3, 2, 1};
+  static constexpr int kWholeTokens = 2;
+  static constexpr int kDirectTokens = 2;
 };
 
 template <DType kType>

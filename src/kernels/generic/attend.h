@@ -19,18 +19,18 @@ struct Range {
   int end;
 };
 
+template <typename V>
+[[gnu::always_inline]] inline int ClampToChunk(int64_t position) {
+  if (position < 0) return 0;
+  return static_cast<int>(position < kAttentionChunk ? position : kAttentionChunk);
+}
+
 // What a query at `position` of the sequence sees of a chunk; begin >= end when that is nothing.
 template <typename V>
 [[gnu::always_inline]] inline Range Visible(const AttendArgs& args, int64_t position, int64_t chunk) {
   const int64_t chunk_begin = chunk * kAttentionChunk;
   const int64_t begin = args.window > 0 ? position - args.window + 1 - chunk_begin : 0;
-  const int64_t end = position + 1 - chunk_begin;
-  return {static_cast<int>(begin < 0                 ? 0
-                           : begin < kAttentionChunk ? begin
-                                                     : kAttentionChunk),
-          static_cast<int>(end < 0                 ? 0
-                           : end < kAttentionChunk ? end
-                                                   : kAttentionChunk)};
+  return {ClampToChunk<V>(begin), ClampToChunk<V>(position + 1 - chunk_begin)};
 }
 
 // Finds the groups that hold positions of `range`, which is not empty; others may lie in blocks that the table does not
@@ -58,9 +58,9 @@ template <typename V, typename Kv>
   return groups;
 }
 
-// Turns the scores of `range` into exp(score - largest) and gives the largest and the sum. Positions of the first and
-// last group outside the range become 0. Position i is added in lane i % kLanes, in order, then lanes as V::ReduceAdd
-// says.
+// Turns the scores of `range` into exp(score - largest) and gives the largest and the sum. Position i is added in lane
+// i % kLanes, in order, then lanes as V::ReduceAdd says. Positions of the first and last group outside the range add
+// 1.2e-38 each, which is nothing beside the 1 of the largest score.
 template <typename V>
 [[gnu::always_inline]] inline void Softmax(float* weights, Range range, float* largest, float* sum) {
   constexpr int kLanes = V::kLanes;
@@ -107,16 +107,15 @@ void AttendRows(const AttendArgs& args, const AttendWork& work, const ChunkGroup
   }
   // What all rows see they do together; what lies before and behind, each by itself, for a position that a row does not
   // see may hold anything.
-  Range common = {ranges[kRows - 1].begin, ranges[0].end};
-  if (common.end < common.begin) common.end = common.begin;
-  const auto alone = [&](int begin_of, int end_of, int r) {
+  const int begin = ranges[kRows - 1].begin;
+  const int end = ranges[0].end > begin ? ranges[0].end : begin;
+  const auto alone = [&](int r, int from, int to) {
     const TileRows<1> one = {{rows.q[r]}, {rows.weights[r]}, {rows.values[r]}};
-    if (begin_of < end_of) WeightedValues<V, Kv, 1>(chunk, one, begin_of, end_of);
+    if (from < to) WeightedValues<V, Kv, 1>(chunk, one, from, to);
   };
-  for (int r = 0; r < kRows; ++r)
-    alone(ranges[r].begin, ranges[r].end < common.begin ? ranges[r].end : common.begin, r);
-  WeightedValues<V, Kv, kRows>(chunk, rows, common.begin, common.end);
-  for (int r = 0; r < kRows; ++r) alone(ranges[r].begin > common.end ? ranges[r].begin : common.end, ranges[r].end, r);
+  for (int r = 0; r < kRows; ++r) alone(r, ranges[r].begin, ranges[r].end < begin ? ranges[r].end : begin);
+  if (begin < end) WeightedValues<V, Kv, kRows>(chunk, rows, begin, end);
+  for (int r = 0; r < kRows; ++r) alone(r, ranges[r].begin > end ? ranges[r].begin : end, ranges[r].end);
 }
 
 // AttendRows for each number of rows, 1..kMaxTileRows.

@@ -28,7 +28,9 @@ template <typename V>
 inline constexpr int kNumGroups = static_cast<int>(kAttentionChunk) / V::kLanes;
 
 // Blocks lie anywhere in the pool, so the processor's own prefetching starts afresh in each: tiles ask for what they
-// read next. Keys: the next tile's. Values: those of this many groups further, 32 tokens.
+// read next. Keys: the next tile's. Values: those of this many groups further, 32 tokens; 16 to 64 measure alike. One
+// core of an EPYC 7003 (Zen 3), F16 in blocks of 16, depth 2048, from memory, GB/s without and with:
+//   3 KV heads of 3 heads of 64   12.3  15.5        8 KV heads of 4 heads of 128   7.0  11.7
 template <typename V>
 inline constexpr int kValueGroupsAhead = 32 / V::kLanes;
 // Most groups that a tile looks ahead.
@@ -97,7 +99,8 @@ template <typename V, typename Kv, int kRows, int kGroups>
 
 // Scores of groups [begin, end): by kGroups, then what is left by half as many.
 template <typename V, typename Kv, int kRows, int kGroups = kTileVectors<V, kRows>>
-inline void Scores(const ChunkGroups<V, Kv>& chunk, const TileRows<kRows>& rows, int64_t begin, int64_t end, V scale) {
+inline void Scores(const ChunkGroups<V, Kv>& chunk, const TileRows<kRows>& rows, int64_t begin, int64_t end,
+                   V scale) noexcept {
   for (; begin + kGroups <= end; begin += kGroups) ScoreTile<V, Kv, kRows, kGroups>(chunk, rows, begin, scale);
   if constexpr (kGroups > 1) {
     if (begin < end) Scores<V, Kv, kRows, kGroups / 2>(chunk, rows, begin, end, scale);
@@ -147,7 +150,7 @@ template <typename V, typename Kv, int kRows, int kVectors, bool kPartial = fals
 // All columns from d: by kVectors vectors, then what is left by half as many, then the partial vector.
 template <typename V, typename Kv, int kRows, int kVectors = kTileVectors<V, kRows>>
 inline void WeightedValues(const ChunkGroups<V, Kv>& chunk, const TileRows<kRows>& rows, int begin, int end,
-                           int d = 0) {
+                           int d = 0) noexcept {
   constexpr int kColumns = kVectors * V::kLanes;
   for (; d + kColumns <= chunk.v_dim; d += kColumns) ValueTile<V, Kv, kRows, kVectors>(chunk, rows, begin, end, d);
   if (d == chunk.v_dim) return;

@@ -15,7 +15,7 @@ template <typename V>
 // into = into * exp(into.max - m) + from * exp(from.max - m), m the larger maximum; the product with `from` is rounded.
 // A state that is merged with an empty one keeps its bits.
 template <typename V>
-inline void MergeStates(const float* from, float* into, int v_dim) {
+inline void MergeStates(const float* from, float* into, int v_dim) noexcept {
   constexpr int kLanes = V::kLanes;
   if (IsEmptyState<V>(from)) return;
   if (IsEmptyState<V>(into)) {
@@ -39,7 +39,7 @@ inline void MergeStates(const float* from, float* into, int v_dim) {
 }
 
 template <typename V>
-inline void FinishState(const float* state, float* out, int v_dim) {
+inline void FinishState(const float* state, float* out, int v_dim) noexcept {
   constexpr int kLanes = V::kLanes;
   const V sum = V::Broadcast(state[1]);
   const float* values = state + 2;

@@ -30,7 +30,7 @@ template <typename V>
 
 // Bytes: x twice (the second time from the first-level cache), weight and out once. Operations: 4 an element.
 template <typename V>
-inline void RmsNorm(const RmsNormArgs& args) {
+inline void RmsNorm(const RmsNormArgs& args) noexcept {
   constexpr int64_t kLanes = V::kLanes;
   for (int64_t row = 0; row < args.num_rows; ++row) {
     const float* x = args.x + row * args.x_stride;
@@ -90,7 +90,7 @@ template <typename V>
 
 // Bytes: x read and written, cos and sin from the first-level cache for all heads but one. Operations: 6 a pair.
 template <typename V>
-inline void Rope(const RopeArgs& args) {
+inline void Rope(const RopeArgs& args) noexcept {
   float* x = args.x;
   for (int head = 0; head < args.num_heads; ++head, x += args.head_dim) {
     if (args.interleaved) {
@@ -137,7 +137,7 @@ template <typename V, typename ActivationOf>
 
 // Bytes: gate and up read, out written. Operations: about 20 an element.
 template <typename V>
-inline void Glu(const GluArgs& args) {
+inline void Glu(const GluArgs& args) noexcept {
   if (args.activation == Activation::kSilu) {
     GluWith<V, Silu<V>>(args);
   } else {

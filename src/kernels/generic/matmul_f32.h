@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/generic/matmul_store.h"
+#include "kernels/generic/prefetch.h"
 #include "kernels/generic/unroll.h"
 #include "kernels/matmul.h"
 #include "tensor/dtype.h"
@@ -16,9 +17,9 @@
 // however many tokens there are. BF16 weights are widened too, not multiplied by dot-product instructions: these round
 // differently, and on some processors with AVX-512 BF16 they have half the throughput of float32 FMA.
 //
-// Few tokens: weights stream from memory, bound by panel_bytes for each panel. Many tokens: of a group of panels and a
-// chunk of tokens, a stretch of columns at a time is widened into the first-level cache; bound by FMA: one for each
-// vector of rows, column and token.
+// Few tokens: weights stream from memory, bound by panel_bytes for each panel. More tokens: a stretch of columns at a
+// time of a group of panels is multiplied with all tokens of a chunk while it is in the caches; bound by FMA: one for
+// each vector of rows, column and token.
 namespace adit::kernels::generic {
 
 template <DType kType>
@@ -37,9 +38,11 @@ struct PlainType<DType::kBF16> {
 };
 
 // V: the vectors and the shape of register tiles:
-//   F32                        float vectors
-//   kVecs                      vectors of rows in a panel
-//   kDirectTiles, kTiles       tokens of a register tile, largest first, each list down to 1
+//   F32              float vectors
+//   kVecs            vectors of rows in a panel
+//   kTiles           tokens of a tile, largest first, down to 1
+//   kWholeTokens     tiles of more tokens than these take half a panel at a time, for want of registers
+//   kDirectTokens    most tokens that are taken while weights stream, at most kWholeTokens
 template <class V, DType kType>
 class MatmulF32 {
  public:
@@ -54,13 +57,13 @@ class MatmulF32 {
   }
 
   [[gnu::always_inline]] static void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) {
-    if (args.num_tokens <= kMaxDirectTokens) {
+    if (args.num_tokens <= V::kDirectTokens) {
       for (int64_t panel = panel_begin; panel < panel_end; ++panel) MultiplyDirect(args, panel);
-    } else {
-      for (int64_t panel = panel_begin; panel < panel_end; panel += kGroupPanels) {
-        const int64_t rest = panel_end - panel;
-        MultiplyGroup(args, panel, static_cast<int>(rest < kGroupPanels ? rest : kGroupPanels));
-      }
+      return;
+    }
+    for (int64_t panel = panel_begin; panel < panel_end; panel += kGroupPanels) {
+      const int64_t rest = panel_end - panel;
+      MultiplyGroup(args, panel, static_cast<int>(rest < kGroupPanels ? rest : kGroupPanels));
     }
   }
 
@@ -68,13 +71,10 @@ class MatmulF32 {
   using F32 = typename V::F32;
   using Stored = typename PlainType<kType>::Stored;
   static constexpr int kRowOfPanelBytes = kRows * static_cast<int>(sizeof(Stored));
-  static constexpr int kAhead = 4096;
-  static constexpr int64_t kMaxDirectTokens = 2 * V::kDirectTiles[0];
-  // A chunk's activations of a stretch, 12 KB, and the widened weights, 8 KB, share the first-level cache with the
-  // sums.
+  // 16 KB of weights, half the first-level cache; the activations of a chunk, 24 or 48 KB, come from the second.
+  static constexpr int kStretchCols = 16384 / kRowOfPanelBytes;
   static constexpr int kChunkTokens = 48;
-  static constexpr int kStretchCols = 64;
-  static constexpr int kGroupPanels = 8;
+  static constexpr int kGroupPanels = 12;
 
   [[gnu::always_inline]] static F32 Widen(const Stored* p) {
     if constexpr (kType == DType::kF32) return F32::LoadU(p);
@@ -98,35 +98,32 @@ class MatmulF32 {
     }
   }
 
-  static const Stored* PanelAt(const MatmulArgs& args, int64_t panel) {
+  [[gnu::always_inline]] static const Stored* PanelAt(const MatmulArgs& args, int64_t panel) {
     return reinterpret_cast<const Stored*>(args.weights + static_cast<size_t>(panel) * PanelBytes(args.num_cols));
   }
 
-  // acc[kTokens][kVecs] += num_cols columns at `weights`, read by `load`, times tokens `x_stride` floats apart.
-  template <int kTokens, int kPrefetch, class T, class Load>
-  [[gnu::always_inline]] static void AddTile(const T* weights, const float* x, int64_t x_stride, int64_t num_cols,
-                                             Load load, F32 (&acc)[kTokens][V::kVecs]) {
+  // acc[kTokens][kTileVecs] += num_cols columns of kTileVecs vectors of rows, times tokens `x_stride` floats apart.
+  template <bool kStream, int kTokens, int kTileVecs>
+  [[gnu::always_inline]] static void AddProducts(const Stored* weights, const float* x, int64_t x_stride,
+                                                 int64_t num_cols, F32 (&acc)[kTokens][kTileVecs]) {
     for (int64_t col = 0; col < num_cols; ++col) {
-      if constexpr (kPrefetch != 0) {
-        for (int byte = 0; byte < kRowOfPanelBytes; byte += 64) {
-          __builtin_prefetch(reinterpret_cast<const std::byte*>(weights) + kPrefetch + byte);
-        }
-      }
-      F32 w[V::kVecs];
-      Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA { w[v.value] = load(weights + v.value * F32::kLanes); });
+      if constexpr (kStream) PrefetchStream<kRowOfPanelBytes>(weights);
+      F32 w[kTileVecs];
+      Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA { w[v.value] = Widen(weights + v.value * F32::kLanes); });
       Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
         const F32 a = F32::Broadcast(x[t.value * x_stride + col]);
-        Unroll<V::kVecs>(
+        Unroll<kTileVecs>(
             [&](auto v) ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Fma(w[v.value], a, acc[t.value][v.value]); });
       });
       weights += kRows;
     }
   }
 
-  template <int kTokens, class Body>
+  // body(Index<t>(), Index<v>(), where that sum is in [kTokens][kRows]).
+  template <int kTokens, int kTileVecs, class Body>
   [[gnu::always_inline]] static void ForSums(Body&& body) {
     Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
-      Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA {
+      Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA {
         body(Index<t.value>(), Index<v.value>(), t.value * kRows + v.value * F32::kLanes);
       });
     });
@@ -135,52 +132,49 @@ class MatmulF32 {
   template <int kTokens>
   [[gnu::noinline]] static void DirectTile(const MatmulArgs& args, int64_t panel, int64_t token) {
     F32 acc[kTokens][V::kVecs];
-    ForSums<kTokens>([&](auto t, auto v, int) ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Zero(); });
-    const ActivationView& x = args.activations;
-    AddTile<kTokens, kAhead>(PanelAt(args, panel), x.f32 + token * x.f32_stride, x.f32_stride, args.num_cols, Widen,
-                             acc);
+    ForSums<kTokens, V::kVecs>([&](auto t, auto v, int) ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Zero(); });
+    const int64_t stride = args.activations.f32_stride;
+    AddProducts<true>(PanelAt(args, panel), args.activations.f32 + token * stride, stride, args.num_cols, acc);
     alignas(64) float sums[kTokens * kRows];
-    ForSums<kTokens>([&](auto t, auto v, int at) ADIT_INLINE_LAMBDA { F32::Store(sums + at, acc[t.value][v.value]); });
+    ForSums<kTokens, V::kVecs>([&](auto t, auto v, int at)
+                                   ADIT_INLINE_LAMBDA { F32::Store(sums + at, acc[t.value][v.value]); });
     StoreOutputs<F32, V::kVecs>(args, token, kTokens, panel * kRows, sums);
   }
 
-  // Calls body(Index<tile>(), first token), tiles being of the list, the largest that fit first.
-  template <class Body>
-  [[gnu::always_inline]] static void ForTiles(int64_t num_tokens, Body&& body) {
+  static void MultiplyDirect(const MatmulArgs& args, int64_t panel) {
+    Unroll<V::kDirectTokens>([&](auto i) ADIT_INLINE_LAMBDA {
+      if (args.num_tokens == i.value + 1) DirectTile<i.value + 1>(args, panel, 0);
+    });
+  }
+
+  // sums[kTokens][kRows] += a stretch of a panel times tokens kStretchCols floats apart.
+  template <int kTokens>
+  [[gnu::noinline]] static void StretchTile(const Stored* weights, const float* x, int64_t num_cols, float* sums) {
+    constexpr int kTileVecs = kTokens <= V::kWholeTokens ? V::kVecs : V::kVecs / 2;
+    for (int row = 0; row < kRows; row += kTileVecs * F32::kLanes) {
+      F32 acc[kTokens][kTileVecs];
+      ForSums<kTokens, kTileVecs>([&](auto t, auto v, int at)
+                                      ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Load(sums + row + at); });
+      AddProducts<false>(weights + row, x, kStretchCols, num_cols, acc);
+      ForSums<kTokens, kTileVecs>([&](auto t, auto v, int at)
+                                      ADIT_INLINE_LAMBDA { F32::Store(sums + row + at, acc[t.value][v.value]); });
+    }
+  }
+
+  static void MultiplyStretch(const Stored* weights, const float* x, int64_t num_cols, int64_t num_tokens,
+                              float* sums) {
     int64_t token = 0;
     Unroll<sizeof(V::kTiles) / sizeof(V::kTiles[0])>([&](auto i) ADIT_INLINE_LAMBDA {
       constexpr int kTile = V::kTiles[i.value];
-      for (; num_tokens - token >= kTile; token += kTile) body(Index<kTile>(), token);
+      for (; num_tokens - token >= kTile; token += kTile) {
+        StretchTile<kTile>(weights, x + token * kStretchCols, num_cols, sums + token * kRows);
+      }
     });
   }
 
-  static void MultiplyDirect(const MatmulArgs& args, int64_t panel) {
-    int64_t token = 0;
-    Unroll<sizeof(V::kDirectTiles) / sizeof(V::kDirectTiles[0])>([&](auto i) ADIT_INLINE_LAMBDA {
-      constexpr int kTile = V::kDirectTiles[i.value];
-      for (; args.num_tokens - token >= kTile; token += kTile) DirectTile<kTile>(args, panel, token);
-    });
-  }
-
-  // sums[kTokens][kRows] += a stretch of widened weights times tokens kStretchCols floats apart.
-  template <int kTokens>
-  [[gnu::noinline]] static void StretchTile(const float* weights, const float* x, int64_t num_cols, float* sums) {
-    F32 acc[kTokens][V::kVecs];
-    ForSums<kTokens>([&](auto t, auto v, int at) ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Load(sums + at); });
-    AddTile<kTokens, 0>(weights, x, kStretchCols, num_cols, F32::LoadU, acc);
-    ForSums<kTokens>([&](auto t, auto v, int at) ADIT_INLINE_LAMBDA { F32::Store(sums + at, acc[t.value][v.value]); });
-  }
-
-  // `num_cols` columns of a panel as floats: widened into `buffer`, or where they are.
-  static const float* WidenStretch(const Stored* from, int64_t num_cols, float* buffer) {
-    if constexpr (kType == DType::kF32) return from;
-    for (int64_t i = 0; i < num_cols * kRows; i += F32::kLanes) F32::Store(buffer + i, Widen(from + i));
-    return buffer;
-  }
-
+  // Outputs of num_panels <= kGroupPanels panels and num_tokens <= kChunkTokens tokens.
   static void MultiplyChunk(const MatmulArgs& args, int64_t panel, int num_panels, int64_t token, int64_t num_tokens) {
     alignas(64) float sums[kGroupPanels][kChunkTokens * kRows];
-    alignas(64) float weights[kStretchCols * kRows];
     alignas(64) float x[kChunkTokens * kStretchCols];
     for (int p = 0; p < num_panels; ++p) {
       for (int64_t i = 0; i < num_tokens * kRows; i += F32::kLanes) F32::Store(&sums[p][i], F32::Zero());
@@ -190,14 +184,11 @@ class MatmulF32 {
       const int64_t rest = args.num_cols - col;
       const int64_t n = rest < kStretchCols ? rest : kStretchCols;
       for (int64_t t = 0; t < num_tokens; ++t) {
-        __builtin_memcpy(x + t * kStretchCols, rows + t * args.activations.f32_stride + col,
-                         static_cast<size_t>(n) * 4);
+        const float* from = rows + t * args.activations.f32_stride + col;
+        __builtin_memcpy(x + t * kStretchCols, from, static_cast<size_t>(n) * sizeof(float));
       }
       for (int p = 0; p < num_panels; ++p) {
-        const float* w = WidenStretch(PanelAt(args, panel + p) + col * kRows, n, weights);
-        ForTiles(num_tokens, [&](auto tile, int64_t first) {
-          StretchTile<tile.value>(w, x + first * kStretchCols, n, &sums[p][first * kRows]);
-        });
+        MultiplyStretch(PanelAt(args, panel + p) + col * kRows, x, n, num_tokens, sums[p]);
       }
     }
     for (int p = 0; p < num_panels; ++p) {

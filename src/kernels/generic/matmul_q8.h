@@ -51,7 +51,6 @@ class MatmulQ8 {
 
   static constexpr int kRecordCols = kQ8Block * W::kRecordBlocks;
   static constexpr int kDirectTile = 4;
-  static constexpr int kAhead = 16384;
   static constexpr int kChunkTokens = 48;
   static constexpr int kGroupPanels = 12;
   static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kLargeTile == 0);
@@ -104,8 +103,8 @@ class MatmulQ8 {
     alignas(64) float sums[kTokens * V::kRows];
     Unroll<kTokens * V::kVecs>([&](auto i) ADIT_INLINE_LAMBDA { F32::Store(sums + i.value * V::kLanes, F32::Zero()); });
     const PanelPosition weights = PanelAt(args, panel, 0);
-    AddTile<V, W, kTokens, kAhead>(weights.codes, weights.records, args.num_cols / kRecordCols,
-                                   RowsAt<W>(args, token, 0), sums);
+    AddTile<V, W, kTokens, true>(weights.codes, weights.records, args.num_cols / kRecordCols, RowsAt<W>(args, token, 0),
+                                 sums);
     StoreOutputs<F32, V::kVecs>(args, token, kTokens, panel * V::kRows, sums);
   }
 

@@ -101,7 +101,7 @@ template <class V, class D, int kTokens>
 [[gnu::noinline]] void AddDecodedTile(const Stretch<D>& weights, int64_t num_blocks, const std::byte* tokens,
                                       float* sums) {
   const TileTokens<V, D, kTokens> x = {tokens};
-  AddTile<V, D, kTokens, 0>(weights.codes, weights.records, num_blocks, x, sums);
+  AddTile<V, D, kTokens, false>(weights.codes, weights.records, num_blocks, x, sums);
 }
 
 }  // namespace adit::kernels::generic

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/generic/prefetch.h"
 #include "kernels/generic/unroll.h"
 
 // The register tile of the product of block types with Q8 activations: kVecs vectors of output rows by kTokens tokens.
@@ -18,9 +19,6 @@
 // vpaddd, vcvtdq2ps, vmulps, vfmadd: 20 operations of which 9 can only use two ports of Zen 3. AVX-512: 8 vpdpbusd,
 // vcvtdq2ps, vmulps, vfmadd: 11 for two ports.
 namespace adit::kernels::generic {
-
-// The last argument of __builtin_prefetch.
-inline constexpr int kIntoSecondLevel = 2;
 
 // Integer sums of one sub-block: dot[kTokens][kVecs].
 template <class V, class W, int kSub, class Tokens, int kTokens>
@@ -79,18 +77,14 @@ template <class V, class W, int kSub, class Tokens, int kTokens>
   });
 }
 
-// acc[kTokens][kRows] += the product of num_records records of W with tokens x. kAhead: bytes from the weights that are
-// read to those that are prefetched; 0 for no prefetch.
-template <class V, class W, int kTokens, int kAhead, class Tokens>
+// acc[kTokens][kRows] += the product of num_records records of W with tokens x. kStream: the weights come from memory.
+template <class V, class W, int kTokens, bool kStream, class Tokens>
 [[gnu::always_inline]] inline void AddTile(const std::byte* codes, const std::byte* records, int64_t num_records,
                                            Tokens x, float* acc) {
   for (int64_t i = 0; i < num_records; ++i) {
     const auto record = W::LoadRecord(records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
-      if constexpr (kAhead != 0) {
-        for (int byte = 0; byte < W::kCodeBytes; byte += 64)
-          __builtin_prefetch(codes + kAhead + byte, 0, kIntoSecondLevel);
-      }
+      if constexpr (kStream) PrefetchStream<W::kCodeBytes>(codes);
       Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
         typename W::Dot dot[kTokens][V::kVecs];
         AddProducts<V, W, sub.value>(codes, x, dot);
@@ -99,10 +93,7 @@ template <class V, class W, int kTokens, int kAhead, class Tokens>
       codes += W::kCodeBytes;
       x.Next();
     }
-    if constexpr (kAhead != 0) {
-      for (int byte = 0; byte < W::kRecordBytes; byte += 64)
-        __builtin_prefetch(records + kAhead + byte, 0, kIntoSecondLevel);
-    }
+    if constexpr (kStream) PrefetchStream<W::kRecordBytes>(records);
     records += W::kRecordBytes;
   }
 }

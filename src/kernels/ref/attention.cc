@@ -100,7 +100,7 @@ void WeightedValues(const AttendArgs& args, int kv_head, const float* weights, R
 // The state of one query and head over the positions of `range`, which lie in one chunk.
 template <typename Type>
 void AttendChunk(const AttendArgs& args, int kv_head, const float* q, Range range, float* state) {
-  float weights[kAttentionChunk];
+  float weights[kAttentionChunk] = {};
   const int64_t n = range.end - range.begin;
   Scores<Type>(args, kv_head, q, range, weights);
   const float largest = *std::max_element(weights, weights + n);
