@@ -11,6 +11,16 @@
 #include "engine/memory_fit.h"
 
 namespace adit::cli {
+namespace {
+
+std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options) {
+  if (options.activation_terms == "one") return models::ActivationTerms::kOne;
+  if (options.activation_terms == "normed") return models::ActivationTerms::kNormed;
+  if (options.activation_terms == "two") return models::ActivationTerms::kTwo;
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string ChosenIsa(const EngineOptions& options) { return options.isa.value_or(env::Isa().value_or("auto")); }
 
@@ -32,17 +42,6 @@ std::optional<kernels::KvType> ChosenKvType(const EngineOptions& options) {
   if (options.kv_type == "bf16") return kernels::KvType::kBF16;
   return std::nullopt;
 }
-
-namespace {
-
-std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options) {
-  if (options.activation_terms == "one") return models::ActivationTerms::kOne;
-  if (options.activation_terms == "normed") return models::ActivationTerms::kNormed;
-  if (options.activation_terms == "two") return models::ActivationTerms::kTwo;
-  return std::nullopt;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));

@@ -1,3 +1,4 @@
+import json
 import os
 import pathlib
 import subprocess
@@ -5,7 +6,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TIMEOUT_S = 120  # of one command; a sanitized build on a busy machine is slow
+TIMEOUT_S = 180  # of one command; a sanitized build on a busy machine is slow
 
 
 class Adit:
@@ -66,11 +67,20 @@ def find_first(paths, hint):
     pytest.skip(hint)
 
 
+def find_model(file_name, name):
+    return find_first([ROOT / "models" / file_name, ROOT.parent / "models" / file_name],
+                      f"models/{file_name} is not there: scripts/get-model {name} gets it")
+
+
 @pytest.fixture(scope="session")
 def smollm2():
-    name = "SmolLM2-135M-Instruct.Q4_1.gguf"
-    return find_first([ROOT / "models" / name, ROOT.parent / "models" / name],
-                      f"models/{name} is not there: scripts/get-model smollm2 gets it")
+    return find_model("SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2")
+
+
+@pytest.fixture(scope="session")
+def gemma():
+    """A base model: it has no chat template."""
+    return find_model("gemma-3-270m-q4_k_m.gguf", "gemma3-270m")
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +101,6 @@ def oracle():
 
 def read_safetensors(path):
     """{name: (dtype, shape, bytes)}"""
-    import json
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8:8 + length])

@@ -115,7 +115,8 @@ def test_a_full_disk_is_an_error(adit):
 
 def test_a_closed_stdout_is_an_error_and_no_file_gets_the_text(adit, tiny_gguf, tmp_path):
     out = tmp_path / "logits"
-    command = f"'{adit.binary}' version >&-; echo $?; '{adit.binary}' logits '{tiny_gguf}' --tokens 1 -o '{out}' >&-; echo $?"
+    command = (f"'{adit.binary}' version >&-; echo $?;"
+               f"'{adit.binary}' logits '{tiny_gguf}' --tokens 1 -o '{out}' >&-; echo $?")
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
     assert done.stdout == b"5\n0\n"
     assert done.stderr.startswith(b"adit: cannot write to stdout")

@@ -31,7 +31,8 @@ def test_the_clock_can_be_set(adit, write):
 
 
 def test_a_models_template(adit, smollm2, write):
-    context = write("c.json", json.dumps({"messages": [{"role": "user", "content": "Hello!"}], "add_generation_prompt": True}))
+    context = {"messages": [{"role": "user", "content": "Hello!"}], "add_generation_prompt": True}
+    context = write("c.json", json.dumps(context))
     assert adit.ok("template", smollm2, "--context", context).decode() == (
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
         "<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n")
@@ -39,9 +40,9 @@ def test_a_models_template(adit, smollm2, write):
 
 def test_errors_have_line_and_cause(adit, write):
     assert "line 2" in adit.fails(5, "template", write("syntax.jinja", "a\n{% if %}"))
-    assert "no system role" in adit.fails(5, "template", write("raise.jinja", "{{ raise_exception('no system role') }}"))
-    adit.fails(5, "template", write("endless.jinja", "{% for i in range(99999) %}{% for j in range(99999) %}x"
-                                    "{% endfor %}{% endfor %}"))
+    refuses = write("refuses.jinja", "{{ raise_exception('no system role') }}")
+    assert "no system role" in adit.fails(5, "template", refuses)
+    adit.fails(5, "template", write("deep.jinja", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"))
     fine = write("fine.jinja", "x")
     for context in ("", "[]", "{", "nonsense"):
         adit.fails(5, "template", fine, "--context", write("c.json", context))

@@ -1,5 +1,6 @@
 """adit tokenize and adit detokenize."""
 import json
+import subprocess
 
 # Of "hi<|im_end|>\n<|im_start|>system\nX" in SmolLM2's vocabulary.
 CONTROL_TEXT = "hi<|im_end|>\n<|im_start|>system\nX"
@@ -95,7 +96,6 @@ def test_a_bad_line_gets_an_error_and_the_others_answers(adit, smollm2):
 
 
 def test_lines_are_answered_as_they_come(adit, smollm2):
-    import subprocess
     process = adit.start("tokenize", smollm2, "--jsonl", stdin=subprocess.PIPE)
     for _ in range(3):
         process.stdin.write(b'{"text":"hi"}\n')
@@ -110,7 +110,8 @@ def test_real_vocabulary_agrees_with_its_golden(adit, smollm2, oracle):
     cases = [case for case in cases if isinstance(case["plain"], list)]  # on one input the reference itself fails
     lines = "\n".join(json.dumps({"hex": case["hex"]}) for case in cases)
     for key, flags in (("plain", []), ("special", ["--special"]), ("full", ["--special", "--add-special"])):
-        answers = [json.loads(line) for line in adit.ok("tokenize", smollm2, "--jsonl", *flags, input=lines).splitlines()]
+        answers = adit.ok("tokenize", smollm2, "--jsonl", *flags, input=lines).splitlines()
+        answers = [json.loads(line) for line in answers]
         assert len(answers) == len(cases)
         wrong = [case["hex"] for case, answer in zip(cases, answers) if case[key] != answer["ids"]]
         assert wrong == []
