@@ -1,9 +1,12 @@
 #ifndef ADIT_KV_BLOCK_POOL_H_
 #define ADIT_KV_BLOCK_POOL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "kv/id_list.h"
 
 namespace adit::kv {
 
@@ -43,6 +46,7 @@ class BlockHandle {
 // Invariants:
 // 1. num_free() is the number of ids whose count is 0; those, and no others, are in the free list, each once.
 // 2. ref_count(id) is the number of living handles to id. So when all handles are gone, num_free() == num_blocks().
+// 3. The idle list holds the blocks that are marked as cached and have one reference, and no others.
 //
 // One thread at a time. The pool outlives its handles, and does not move.
 class BlockPool {
@@ -60,6 +64,23 @@ class BlockPool {
   // One more reference to the handle's block. Precondition: the handle is of this pool and not empty.
   [[nodiscard]] BlockHandle Share(const BlockHandle& handle);
 
+  // A cache that keeps a reference to a block for later use marks the block as *cached*. The block is *idle* while that
+  // reference is the only one: nobody but the cache would miss it. Preconditions: the block is in use and not yet
+  // cached; or is cached. The mark must be taken away before the cache's reference goes.
+  void MarkCached(int32_t block_id);
+  void UnmarkCached(int32_t block_id);
+  bool is_cached(int32_t block_id) const { return (flags_[static_cast<size_t>(block_id)] & kCached) != 0; }
+  bool is_idle(int32_t block_id) const { return idle_.contains(block_id); }
+  int32_t num_idle() const { return idle_.size(); }
+  // Idle blocks in the order in which they became idle, the longest idle first; IdList::kNone ends it.
+  int32_t oldest_idle() const { return idle_.front(); }
+  int32_t next_idle(int32_t block_id) const { return idle_.next(block_id); }
+
+  // Asks to be told when a cached block that is not idle next becomes idle: TakeWoken() then returns its id, once. The
+  // block may have found another user since. Unmarking ends the watch.
+  void Watch(int32_t block_id);
+  [[nodiscard]] std::optional<int32_t> TakeWoken();
+
   int32_t num_blocks() const { return static_cast<int32_t>(ref_counts_.size()); }
   int32_t num_free() const { return static_cast<int32_t>(free_.size()); }
   // Precondition: block_id is in 0..num_blocks-1.
@@ -67,10 +88,16 @@ class BlockPool {
 
  private:
   friend class BlockHandle;
+  static constexpr uint8_t kCached = 1;
+  static constexpr uint8_t kWatched = 2;
+
   void Release(int32_t block_id) noexcept;
 
   std::vector<int32_t> ref_counts_;  // [num_blocks]
+  std::vector<uint8_t> flags_;       // [num_blocks], of kCached and kWatched
   std::vector<int32_t> free_;        // handed out from the back; its capacity is num_blocks from the start
+  IdList idle_;
+  std::vector<int32_t> woken_;  // watched blocks that became idle and were not yet taken
 };
 
 }  // namespace adit::kv

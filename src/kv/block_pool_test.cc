@@ -140,6 +140,64 @@ TEST(BlockPoolDeathTest, RefusesToShareWhatIsNotItsOwn) {
   EXPECT_DEATH((void)pool.Share(handle), "pool_ == this");
 }
 
+TEST(BlockPool, CountsCachedBlocksWithoutAnotherUser) {
+  BlockPool pool(3);
+  BlockHandle a = Take(pool), b = Take(pool);
+  pool.MarkCached(a.id());
+  EXPECT_TRUE(pool.is_cached(a.id()));
+  EXPECT_TRUE(pool.is_idle(a.id()));
+  EXPECT_EQ(pool.num_idle(), 1);
+  BlockHandle user = pool.Share(b);
+  pool.MarkCached(b.id());
+  EXPECT_FALSE(pool.is_idle(b.id()));
+  EXPECT_EQ(pool.num_idle(), 1);
+  BlockHandle second_user = pool.Share(a);
+  EXPECT_EQ(pool.num_idle(), 0);
+  user.Reset();
+  second_user.Reset();
+  EXPECT_EQ(pool.num_idle(), 2);
+  EXPECT_EQ(pool.oldest_idle(), b.id()) << "the one whose user went first";
+  EXPECT_EQ(pool.next_idle(b.id()), a.id());
+  EXPECT_EQ(pool.next_idle(a.id()), IdList::kNone);
+  pool.UnmarkCached(a.id());
+  pool.UnmarkCached(b.id());
+  EXPECT_EQ(pool.num_idle(), 0);
+  EXPECT_EQ(pool.oldest_idle(), IdList::kNone);
+}
+
+TEST(BlockPool, TellsOnceWhenAWatchedBlockBecomesIdle) {
+  BlockPool pool(2);
+  BlockHandle a = Take(pool);
+  pool.MarkCached(a.id());
+  BlockHandle user = pool.Share(a);
+  pool.Watch(a.id());
+  EXPECT_EQ(pool.TakeWoken(), std::nullopt);
+  user.Reset();
+  EXPECT_EQ(pool.TakeWoken(), a.id());
+  EXPECT_EQ(pool.TakeWoken(), std::nullopt);
+  user = pool.Share(a);
+  user.Reset();
+  EXPECT_EQ(pool.TakeWoken(), std::nullopt) << "a watch ends when it has told";
+  pool.UnmarkCached(a.id());
+}
+
+TEST(IdList, KeepsTheOrderOfAddition) {
+  IdList list(5);
+  EXPECT_EQ(list.front(), IdList::kNone);
+  for (const int32_t id : {3, 0, 4, 1}) list.PushBack(id);
+  list.Remove(0);
+  list.Remove(3);
+  list.PushBack(3);
+  EXPECT_EQ(list.size(), 3);
+  EXPECT_EQ(list.front(), 4);
+  EXPECT_EQ(list.next(4), 1);
+  EXPECT_EQ(list.next(1), 3);
+  EXPECT_EQ(list.next(3), IdList::kNone);
+  EXPECT_TRUE(list.contains(1));
+  EXPECT_FALSE(list.contains(0));
+  EXPECT_FALSE(list.contains(2));
+}
+
 // 100,000 random steps beside a model that counts references in a map and keeps the free ids in a stack.
 TEST(BlockPool, AgreesWithABruteForceModel) {
   constexpr int32_t kBlocks = 37;

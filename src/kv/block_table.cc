@@ -35,10 +35,61 @@ void BlockTable::Truncate(int64_t num_tokens) {
     handles_.pop_back();
     ids_.pop_back();
   }
+  num_released_ = std::min(num_released_, num_blocks());
 }
 
 int64_t BlockTable::BlocksToReserve(int64_t num_tokens) const {
   return std::max<int64_t>(0, BlocksFor(num_tokens) - num_blocks());
+}
+
+void BlockTable::Append(BlockHandle block) {
+  if (block) {
+    ids_.push_back(block.id());
+  } else {
+    ADIT_CHECK(num_released_ == num_blocks());
+    ids_.push_back(kReleased);
+    ++num_released_;
+  }
+  handles_.push_back(std::move(block));
+}
+
+void BlockTable::Replace(int64_t index, BlockHandle block) {
+  ADIT_CHECK(index >= num_released_ && index < num_blocks() && block);
+  ids_[static_cast<size_t>(index)] = block.id();
+  handles_[static_cast<size_t>(index)] = std::move(block);
+}
+
+int64_t BlockTable::ReleaseBefore(int64_t position) {
+  const int64_t end = std::min(std::max<int64_t>(0, position) / block_size_, num_blocks());
+  const int64_t begin = num_released_;
+  for (; num_released_ < end; ++num_released_) {
+    handles_[static_cast<size_t>(num_released_)].Reset();
+    ids_[static_cast<size_t>(num_released_)] = kReleased;
+  }
+  return num_released_ - begin;
+}
+
+WritableBlock BlockTable::MakeWritable(int64_t index) {
+  ADIT_CHECK(index >= num_released_ && index < num_blocks());
+  BlockHandle& held = handles_[static_cast<size_t>(index)];
+  if (pool_->ref_count(held.id()) == 1) return {};
+  std::optional<BlockHandle> fresh = pool_->Allocate();
+  if (!fresh) return {.state = WritableBlock::State::kNoFreeBlock};
+  const int32_t to = fresh->id();
+  BlockHandle from = std::exchange(held, *std::move(fresh));
+  ids_[static_cast<size_t>(index)] = to;
+  return {.state = WritableBlock::State::kCopied, .from = std::move(from), .to = to};
+}
+
+BlockTable BlockTable::Fork(int64_t max_tokens) const {
+  BlockTable fork(*pool_, block_size_, std::max(max_tokens, capacity_tokens()));
+  for (const BlockHandle& each : handles_) fork.Append(each ? pool_->Share(each) : BlockHandle());
+  return fork;
+}
+
+const BlockHandle& BlockTable::handle(int64_t index) const {
+  ADIT_DCHECK(index >= 0 && index < num_blocks());
+  return handles_[static_cast<size_t>(index)];
 }
 
 int64_t BlockTable::BlocksFor(int64_t num_tokens) const {

@@ -134,6 +134,106 @@ TEST(BlockTable, KeepsItsPlaceInMemoryUpToMaxTokens) {
   EXPECT_TRUE(unlimited.Reserve(16));
 }
 
+TEST(BlockTable, AdoptsSharedBlocks) {
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(8));
+  BlockTable other(pool, 4);
+  other.Append(pool.Share(table.handle(0)));
+  EXPECT_THAT(other.ids(), ElementsAre(0));
+  EXPECT_EQ(pool.ref_count(0), 2);
+  ASSERT_TRUE(other.Reserve(8));
+  EXPECT_THAT(other.ids(), ElementsAre(0, 2));
+  other.Replace(1, pool.Share(table.handle(1)));
+  EXPECT_THAT(other.ids(), ElementsAre(0, 1));
+  EXPECT_EQ(pool.ref_count(2), 0);
+}
+
+TEST(BlockTable, LetsGoOfBlocksBeforeAPositionAndKeepsTheIndices) {
+  BlockPool pool(6);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(14));
+  EXPECT_EQ(table.ReleaseBefore(-3), 0);
+  EXPECT_EQ(table.ReleaseBefore(3), 0);
+  EXPECT_EQ(table.ReleaseBefore(9), 2);
+  EXPECT_EQ(table.ReleaseBefore(9), 0);
+  EXPECT_THAT(table.ids(), ElementsAre(-1, -1, 2, 3));
+  EXPECT_FALSE(table.handle(1));
+  EXPECT_TRUE(table.handle(2));
+  EXPECT_EQ(table.num_released(), 2);
+  EXPECT_EQ(pool.num_free(), 4);
+  EXPECT_EQ(table.BlocksToReserve(20), 1);
+  ASSERT_TRUE(table.Reserve(20));
+  EXPECT_THAT(table.ids(), ElementsAre(-1, -1, 2, 3, 1));
+  EXPECT_EQ(table.ReleaseBefore(1'000), 3);
+  EXPECT_THAT(table.ids(), ElementsAre(-1, -1, -1, -1, -1));
+  EXPECT_EQ(pool.num_free(), 6);
+}
+
+TEST(BlockTable, TruncatesAndGrowsAcrossBlocksThatWereLetGo) {
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(16));
+  table.ReleaseBefore(8);
+  table.Truncate(12);
+  EXPECT_THAT(table.ids(), ElementsAre(-1, -1, 2));
+  table.Truncate(4);
+  EXPECT_THAT(table.ids(), ElementsAre(-1));
+  EXPECT_EQ(table.num_released(), 1);
+  EXPECT_EQ(pool.num_free(), 4);
+  ASSERT_TRUE(table.Reserve(8));
+  EXPECT_THAT(table.ids(), ElementsAre(-1, 2));
+  EXPECT_EQ(table.ReleaseBefore(8), 1);
+  EXPECT_EQ(pool.num_free(), 4);
+}
+
+TEST(BlockTable, AdoptsTheGapThatAnotherTableHas) {
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  table.Append(BlockHandle());
+  table.Append(BlockHandle());
+  ASSERT_TRUE(table.Reserve(12));
+  EXPECT_THAT(table.ids(), ElementsAre(-1, -1, 0));
+  EXPECT_EQ(table.num_released(), 2);
+  const BlockTable fork = table.Fork();
+  EXPECT_THAT(fork.ids(), ElementsAre(-1, -1, 0));
+  EXPECT_EQ(fork.num_released(), 2);
+  EXPECT_EQ(pool.ref_count(0), 2);
+}
+
+TEST(BlockTable, CopiesASharedBlockBeforeItIsWritten) {
+  BlockPool pool(3);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(8));
+  EXPECT_EQ(table.MakeWritable(1).state, WritableBlock::State::kAlone);
+  BlockTable fork = table.Fork();
+  {
+    const WritableBlock block = fork.MakeWritable(1);
+    EXPECT_EQ(block.state, WritableBlock::State::kCopied);
+    EXPECT_EQ(block.from.id(), 1);
+    EXPECT_EQ(block.to, 2);
+    EXPECT_EQ(pool.ref_count(1), 2) << "pinned until it is copied, whatever its other owner does";
+  }
+  EXPECT_EQ(pool.ref_count(1), 1);
+  EXPECT_THAT(table.ids(), ElementsAre(0, 1));
+  EXPECT_THAT(fork.ids(), ElementsAre(0, 2));
+  EXPECT_EQ(fork.MakeWritable(1).state, WritableBlock::State::kAlone);
+  EXPECT_EQ(fork.MakeWritable(0).state, WritableBlock::State::kNoFreeBlock);
+  EXPECT_THAT(fork.ids(), ElementsAre(0, 2));
+}
+
+TEST(BlockTableDeathTest, RefusesBlocksItDoesNotHold) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  BlockPool pool(4);
+  BlockTable table(pool, 4);
+  ASSERT_TRUE(table.Reserve(8));
+  table.ReleaseBefore(4);
+  EXPECT_DEATH((void)table.MakeWritable(0), "num_released_");
+  EXPECT_DEATH((void)table.MakeWritable(2), "num_blocks");
+  EXPECT_DEATH(table.Replace(0, pool.Share(table.handle(1))), "num_released_");
+  EXPECT_DEATH(table.Append(BlockHandle()), "num_released_");
+}
+
 // 100,000 random steps of eight sequences beside a model that knows only how many tokens each may hold.
 TEST(BlockTable, AgreesWithABruteForceModel) {
   constexpr int32_t kBlocks = 50;
