@@ -22,10 +22,11 @@ struct Shape {
   int num_kv_heads;
   int heads_per_kv;
   int head_dim;
-  int64_t depth;        // positions that the last query sees
-  int64_t num_queries;  // 1: decode
-  int num_sequences;    // taken in turn; so many that the caches cannot hold them, or one
-  KvType type = KvType::kF16;
+  int64_t depth = 0;        // positions that the last query sees
+  int64_t num_queries = 1;  // 1: decode
+  int num_sequences = 1;    // taken in turn; so many that the caches cannot hold them, or one
+  KvType k_type = KvType::kF16;
+  KvType v_type = KvType::kF16;
   int block_size = 16;
 };
 
@@ -34,11 +35,11 @@ class Sequences {
  public:
   explicit Sequences(const Shape& shape) : shape_(shape) {
     blocks_each_ = (shape.depth + shape.block_size - 1) / shape.block_size;
-    const size_t block_bytes =
-        kernels::KvBlockBytes(shape.type, shape.block_size, shape.num_kv_heads, shape.head_dim, shape.head_dim);
+    const size_t block_bytes = kernels::KvBlockBytes(shape.k_type, shape.v_type, shape.block_size, shape.num_kv_heads,
+                                                     shape.head_dim, shape.head_dim);
     const auto num_blocks = static_cast<size_t>(blocks_each_ * shape.num_sequences);
     pool_ = Allocate(num_blocks * block_bytes);
-    // A half or a bfloat16 of 0x3800..0x3bff, or a float of such halves, is a small positive number.
+    // A half or a bfloat16 of 0x3800..0x3bff, or a float of such halves, is a small positive number; codes may be any.
     std::mt19937 random(2);
     auto* halves = pool_.as<uint16_t>();
     for (size_t i = 0; i < pool_.size_bytes() / 2; ++i) halves[i] = static_cast<uint16_t>(0x3800 + i * 7 % 0x400);
@@ -46,7 +47,8 @@ class Sequences {
     std::ranges::shuffle(block_table_, random);
     kv_ = {.base = pool_.data(),
            .block_bytes = block_bytes,
-           .type = shape.type,
+           .k_type = shape.k_type,
+           .v_type = shape.v_type,
            .block_size = shape.block_size,
            .num_kv_heads = shape.num_kv_heads,
            .k_dim = shape.head_dim,
@@ -150,7 +152,8 @@ constexpr Shape kShapes[] = {
      .depth = 2048,
      .num_queries = 1,
      .num_sequences = 20,
-     .type = KvType::kF32},
+     .k_type = KvType::kF32,
+     .v_type = KvType::kF32},
     {.name = "decode_mem_3x3x64_2048_block64",
      .num_kv_heads = 3,
      .heads_per_kv = 3,
@@ -187,20 +190,63 @@ constexpr Shape kShapes[] = {
      .depth = 2048,
      .num_queries = 16,
      .num_sequences = 1,
-     .type = KvType::kF32},
+     .k_type = KvType::kF32,
+     .v_type = KvType::kF32},
 };
+
+struct TypePair {
+  const char* name;
+  KvType k_type;
+  KvType v_type;
+};
+constexpr TypePair kTypePairs[] = {
+    {"f32", KvType::kF32, KvType::kF32},    {"f16", KvType::kF16, KvType::kF16},
+    {"bf16", KvType::kBF16, KvType::kBF16}, {"q8_0", KvType::kQ8_0, KvType::kQ8_0},
+    {"q4_0", KvType::kQ4_0, KvType::kQ4_0}, {"q8_0_q4_0", KvType::kQ8_0, KvType::kQ4_0},
+};
+
+// Decode at depth 4096 from memory: sequences enough that no cache holds them.
+constexpr Shape kTypeShapes[] = {
+    {.name = "3x3x64", .num_kv_heads = 3, .heads_per_kv = 3, .head_dim = 64},
+    {.name = "8x4x128", .num_kv_heads = 8, .heads_per_kv = 4, .head_dim = 128},
+};
+
+Shape DecodeFromMemory(Shape shape, const TypePair& types) {
+  constexpr double kPoolBytes = 160e6;
+  shape.depth = 4096;
+  shape.num_queries = 1;
+  shape.k_type = types.k_type;
+  shape.v_type = types.v_type;
+  const size_t block_bytes = kernels::KvBlockBytes(types.k_type, types.v_type, shape.block_size, shape.num_kv_heads,
+                                                   shape.head_dim, shape.head_dim);
+  const double blocks = static_cast<double>(shape.depth) / shape.block_size;
+  shape.num_sequences = static_cast<int>(kPoolBytes / (blocks * static_cast<double>(block_bytes)));
+  return shape;
+}
+
+benchmark::internal::Benchmark* RegisterShape(const KernelTable& table, const std::string& name, const Shape& shape) {
+  return benchmark::RegisterBenchmark(name.c_str(), [&table, shape](benchmark::State& state) {
+    Sequences sequences(shape);
+    int64_t turn = 0;
+    for (auto _ : state) sequences.Attend(table, turn++);
+    // Rates are added up over threads, and the time of an iteration is that of all of them already.
+    const double share = 1.0 / state.threads();
+    SetRates(state, sequences.Bytes() * share, sequences.Operations() * share);
+    state.counters["tokens/s"] =
+        benchmark::Counter(static_cast<double>(shape.depth) * share, benchmark::Counter::kIsIterationInvariantRate);
+  });
+}
 
 }  // namespace
 
 void RegisterAttend(const KernelTable& table) {
-  for (const Shape& shape : kShapes) {
-    const std::string name = std::string("attend/") + table.name + "/" + shape.name;
-    benchmark::RegisterBenchmark(name.c_str(), [&table, &shape](benchmark::State& state) {
-      Sequences sequences(shape);
-      int64_t turn = 0;
-      for (auto _ : state) sequences.Attend(table, turn++);
-      SetRates(state, sequences.Bytes(), sequences.Operations());
-    });
+  const std::string prefix = std::string("attend/") + table.name + "/";
+  for (const Shape& shape : kShapes) RegisterShape(table, prefix + shape.name, shape);
+  for (const Shape& shape : kTypeShapes) {
+    for (const TypePair& types : kTypePairs) {
+      const std::string name = prefix + "types_" + shape.name + "_4096_" + types.name;
+      RegisterShape(table, name, DecodeFromMemory(shape, types))->ThreadRange(1, 2)->UseRealTime();
+    }
   }
 }
 

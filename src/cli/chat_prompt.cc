@@ -20,7 +20,10 @@ std::string ContextJson(std::span<const ChatMessage> messages, const tokenizer::
   nlohmann::ordered_json context;
   context["messages"] = nlohmann::ordered_json::array();
   for (const ChatMessage& message : messages) {
-    context["messages"].push_back({{"role", message.role}, {"content", ReplaceInvalidUtf8(message.content)}});
+    nlohmann::ordered_json entry = {{"role", message.role}, {"content", ReplaceInvalidUtf8(message.content)}};
+    if (!message.name.empty()) entry["name"] = ReplaceInvalidUtf8(message.name);
+    if (!message.tool_call_id.empty()) entry["tool_call_id"] = ReplaceInvalidUtf8(message.tool_call_id);
+    context["messages"].push_back(std::move(entry));
   }
   context["tools"] = nullptr;
   context["documents"] = nullptr;

@@ -14,8 +14,10 @@
 namespace adit::cli {
 
 struct ChatMessage {
-  std::string role;  // "system", "user" or "assistant"
+  std::string role;  // "system", "user", "assistant" or "tool"
   std::string content;
+  std::string name;          // of who speaks, for templates that tell; empty: absent
+  std::string tool_call_id;  // that a tool answers; empty: absent
 };
 
 // Ids of a text to go on from: with what the model expects in front. A BOS that the text itself begins with is not

@@ -16,6 +16,7 @@
 #include "cli/printable.h"
 #include "cli/suggest.h"
 #include "cli/units.h"
+#include "engine/kv_types.h"
 
 // CLI11 is included here and nowhere else: it takes long to compile.
 namespace adit::cli {
@@ -38,13 +39,18 @@ CLI::Option* AddText(CLI::App& app, const std::string& names, std::optional<std:
   return app.add_option_function<std::string>(names, set, help)->type_name(type);
 }
 
+CLI::Option* AddText(CLI::App& app, const std::string& names, std::string& out, const std::string& help,
+                     const char* type) {
+  return app.add_option(names, out, help)->type_name(type);
+}
+
 CLI::Option* AddModel(CLI::App& app, std::string& out) {
   return app.add_option("MODEL", out, kModelHelp)->required()->type_name("");
 }
 
 // A flag with a whole number in [low, high].
-void AddCount(CLI::App& app, const std::string& names, int64_t low, int64_t high,
-              const std::function<void(int64_t)>& set, const std::string& help) {
+CLI::Option* AddCount(CLI::App& app, const std::string& names, int64_t low, int64_t high,
+                      const std::function<void(int64_t)>& set, const std::string& help) {
   const auto parse = [=](const std::string& text) {
     const int64_t value = ValueOrThrow(ParseCount(text), names);
     if (value < low || value > high) {
@@ -54,7 +60,7 @@ void AddCount(CLI::App& app, const std::string& names, int64_t low, int64_t high
     }
     set(value);
   };
-  app.add_option_function<std::string>(names, parse, help)->type_name("N");
+  return app.add_option_function<std::string>(names, parse, help)->type_name("N");
 }
 
 void AddReal(CLI::App& app, const std::string& names, double& out, const std::string& help) {
@@ -66,8 +72,10 @@ void AddEngine(CLI::App& app, EngineOptions& out) {
       app, "--threads", 1, WorkerTeam::kMaxWorkers, [&out](int64_t n) { out.threads = static_cast<int>(n); },
       "Threads [ADIT_THREADS, else one for each CPU]");
   AddText(app, "--isa", out.isa, "Kernel set: auto, ref, avx2 or avx512 [ADIT_ISA, else auto]", "NAME");
-  AddText(app, "--kv-type", out.kv_type, "Type of cached keys and values [what the kernels do best]", "TYPE")
-      ->check(CLI::IsMember({"f32", "f16", "bf16"}));
+  AddText(app, "--kv-type", out.kv_type,
+          "Type of cached keys and values, or K,V for each: f32, f16, bf16, q8_0, q4_0 [what the kernels do best]",
+          "TYPE")
+      ->check([](const std::string& text) { return engine::ParseKvTypes(text).status().message(); });
   AddText(app, "--activation-terms", out.activation_terms,
           "8-bit terms of activations: one, two, or two where rows are normed [two for narrow models]", "N")
       ->check(CLI::IsMember({"one", "normed", "two"}));
@@ -168,6 +176,117 @@ void AddLogits(CLI::App& app, LogitsOptions& out) {
   AddEngine(app, out.engine);
 }
 
+// A flag with a real number that is kept as `scale` times what is given.
+void AddScaled(CLI::App& app, const std::string& names, double scale, double& out, const std::string& help) {
+  app.add_option_function<double>(
+         names, [&out, scale](const double& value) { out = value * scale; }, help)
+      ->type_name("X");
+}
+
+// A flag whose text `parse` understands.
+template <typename T, typename Out>
+void AddParsed(CLI::App& app, const std::string& names, Result<T> (*parse)(std::string_view), Out& out,
+               const std::string& help, const char* type) {
+  app.add_option_function<std::string>(
+         names, [=, &out](const std::string& text) { out = ValueOrThrow(parse(text), names); }, help)
+      ->type_name(type);
+}
+
+void AddLoad(CLI::App& app, BenchOptions& out) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  AddText(app, "--dataset", out.dataset, "random, chat (log-normal lengths), or a JSONL trace; - is stdin [random]",
+          "NAME");
+  AddCount(
+      app, "--num-prompts", 1, kMax, [&out](int64_t n) { out.num_prompts = n; }, "Requests [100; a trace: all]");
+  AddReal(app, "--request-rate", out.workload.requests_per_s,
+          "Arrivals of first turns a second; inf: all at once [inf]");
+  AddReal(app, "--burstiness", out.workload.burstiness, "Shape of the gaps: 1 is Poisson, below 1 burstier [1]");
+  AddParsed(app, "--input-len", &sched::LengthDistribution::Parse, out.input_len,
+            "New prompt tokens: N, uniform:LOW:HIGH or lognormal:MEDIAN:SIGMA[:LOW:HIGH] [512]", "LENGTH");
+  AddParsed(app, "--output-len", &sched::LengthDistribution::Parse, out.output_len, "Tokens of answers [128]",
+            "LENGTH");
+  AddCount(
+      app, "--shared-prefix", 0, kMax, [&out](int64_t n) { out.workload.shared_prefix_tokens = n; },
+      "Tokens that prompts of a group begin with [0]");
+  AddCount(
+      app, "--prefix-groups", 1, kMax, [&out](int64_t n) { out.workload.num_prefix_groups = n; }, "Groups [1]");
+  AddCount(
+      app, "--turns", 1, kMax, [&out](int64_t n) { out.workload.turns = n; }, "Requests of a conversation [1]");
+  AddReal(app, "--think-time", out.workload.think_s, "Mean seconds from an answer to the next turn [0]");
+  AddParsed(app, "--tenants", &sched::ParseTenants, out.workload.tenants,
+            "How many, or NAME:SHARE[:WEIGHT] between commas [1]", "TENANTS");
+  AddCount(
+      app, "--priorities", 1, 1000, [&out](int64_t n) { out.workload.num_priorities = static_cast<int32_t>(n); },
+      "Priorities 0..N-1, evenly drawn [1]");
+  AddCount(
+      app, "--seed", 0, kMax, [&out](int64_t n) { out.workload.seed = static_cast<uint64_t>(n); },
+      "Seed of the load [0]");
+  AddParsed(app, "--slo", &sched::ParseObjectives, out.objectives,
+            "Objectives in ms, ttft:X,tpot:X: counts what meets them", "SLO");
+}
+
+void AddScheduling(CLI::App& app, BenchOptions& out) {
+  constexpr int64_t kMax = 1 << 30;
+  sched::SchedulerOptions& scheduler = out.scheduler;
+  AddParsed(app, "--policy", &sched::ParsePolicy, scheduler.policy, "fcfs, priority, sjf, lpm, fair or deadline [fcfs]",
+            "NAME");
+  AddParsed(app, "--batching", &sched::ParseBatching, scheduler.batching, "continuous or static [continuous]", "NAME");
+  app.add_flag_callback(
+      "--no-chunked-prefill", [&] { scheduler.chunked_prefill = false; }, "Run prompts whole");
+  app.add_flag_callback(
+      "--no-prefix-cache", [&] { scheduler.prefix_cache = false; }, "Compute every prompt whole");
+  AddCount(
+      app, "--max-num-seqs", 1, kMax, [&](int64_t n) { scheduler.max_num_seqs = n; }, "Sequences at once [64]");
+  AddCount(
+      app, "--max-num-batched-tokens", 1, kMax, [&](int64_t n) { scheduler.max_batch_tokens = n; },
+      "Tokens of a step [512]");
+  AddScaled(app, "--itl-target-ms", 1e-3, scheduler.itl_target_s,
+            "Keep chunks so small that steps with decodes take no longer [0: off]");
+  AddCount(
+      app, "--max-queued-requests", 0, kMax, [&](int64_t n) { scheduler.max_queued_requests = n; },
+      "Refuse more that wait; 0: no limit [0]");
+  CLI::Option* tokens = AddCount(
+      app, "--kv-tokens", 1, kMax, [&out](int64_t n) { out.kv_tokens = n; }, "Tokens that the cache holds");
+  CLI::Option* pages = AddCount(
+      app, "--pages", 1, kMax, [&out](int64_t n) { out.pages = n; }, "The same in pages");
+  tokens->excludes(pages);
+  AddCount(
+      app, "--block-size", 1, 1024, [&](int64_t n) { scheduler.groups.block_size = n; }, "Tokens of a page [16]");
+}
+
+void AddReport(CLI::App& app, BenchOptions& out) {
+  const auto set_format = [&out](const std::string& name) {
+    out.format = name == "json" ? ReportFormat::kJson : name == "html" ? ReportFormat::kHtml : ReportFormat::kMarkdown;
+  };
+  app.add_option_function<std::string>("-o,--output-format", set_format, "md, json or html [md]")
+      ->check(CLI::IsMember({"md", "json", "html"}))
+      ->type_name("FORMAT");
+  AddText(app, "--output-file", out.output_file, "Write the report there [stdout]", "FILE");
+  app.add_flag("--ablate", out.ablate, "Run again without each technique: what each is worth");
+  AddCount(
+      app, "--repeat", 1, 1000, [&out](int64_t n) { out.repeat = n; }, "Runs of each, for medians [1]");
+}
+
+void AddBenchSimulate(CLI::App& app, BenchSimulateOptions& out) {
+  AddLoad(app, out.bench);
+  AddCount(
+      app, "--max-tokens", 0, std::numeric_limits<int64_t>::max(),
+      [&out](int64_t n) { out.bench.workload.declared_tokens = n; },
+      "What requests declare; 0: what their answer will have [0]");
+  AddScheduling(app, out.bench);
+  AddParsed(app, "--cost", &sched::ParseStepCost, out.cost,
+            "Step: BASE_MS,PREFILL_US,DECODE_US,CONTEXT_NS [10,200,250,100]", "COST");
+  AddReport(app, out.bench);
+}
+
+void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out) {
+  AddModel(app, out.model);
+  AddLoad(app, out.bench);
+  AddScheduling(app, out.bench);
+  AddReport(app, out.bench);
+  AddEngine(app, out.engine);
+}
+
 // The whole command line; the options of every command live here until one is chosen.
 class Parser {
  public:
@@ -183,6 +302,9 @@ class Parser {
     Add("detokenize", "Token ids to text", &AddDetokenize);
     Add("template", "Render a chat template", &AddTemplate);
     Add("logits", "Write the logits of given tokens to a file", &AddLogits);
+    CLI::App* bench = app_.add_subcommand("bench", "Measure serving under load")->require_subcommand(0, 1);
+    Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);
+    Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);
     Add(
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(
@@ -200,16 +322,17 @@ class Parser {
       return InvalidArgument("{}{}; see '{} --help'", Prefix(), OneLine(error.what()), HelpCommand());
     }
     if (version_) return CommandLine{.command = VersionOptions{}, .text = {}};
-    if (app_.get_subcommands().empty()) return InvalidArgument("no command given; see 'adit --help'");
+    if (!chosen_) return InvalidArgument("{}no command given; see '{} --help'", Prefix(), HelpCommand());
     return Check(chosen_());
   }
 
  private:
   // One command: its flags fill an options struct that becomes the result if the command is the one given.
+  // `parent`: the command that it belongs to, null for adit itself.
   template <typename Options>
-  void Add(const char* name, const char* help, void (*add_flags)(CLI::App&, Options&)) {
+  void Add(const char* name, const char* help, void (*add_flags)(CLI::App&, Options&), CLI::App* parent = nullptr) {
     const auto options = std::make_shared<Options>();
-    CLI::App* command = app_.add_subcommand(name, help);
+    CLI::App* command = (parent != nullptr ? parent : &app_)->add_subcommand(name, help);
     add_flags(*command, *options);
     command->callback([this, options] { chosen_ = [options] { return Command(*options); }; });
   }
@@ -226,30 +349,42 @@ class Parser {
     return CommandLine{.command = std::move(command), .text = {}};
   }
 
-  const CLI::App* Chosen() const {
-    const std::vector<CLI::App*> commands = app_.get_subcommands();
-    return commands.empty() ? nullptr : commands.front();
+  // The innermost command that was given; adit itself when none was.
+  const CLI::App& Chosen() const {
+    const CLI::App* app = &app_;
+    for (auto commands = app->get_subcommands(); !commands.empty(); commands = app->get_subcommands()) {
+      app = commands.front();
+    }
+    return *app;
   }
-  std::string Prefix() const { return Chosen() != nullptr ? Chosen()->get_name() + ": " : std::string(); }
-  std::string HelpCommand() const { return Chosen() != nullptr ? "adit " + Chosen()->get_name() : "adit"; }
+  // Its name with those of the commands around it.
+  std::string ChosenName() const {
+    std::string name;
+    for (const CLI::App* app = &Chosen(); app != &app_; app = app->get_parent()) {
+      name = app->get_name() + (name.empty() ? "" : " " + name);
+    }
+    return name;
+  }
+  std::string Prefix() const { return ChosenName().empty() ? std::string() : ChosenName() + ": "; }
+  std::string HelpCommand() const { return ChosenName().empty() ? "adit" : "adit " + ChosenName(); }
 
   // Arguments were left over: an unknown command, an unknown flag, or one argument too many.
   Status NotUnderstood() const {
     const std::vector<std::string> rest = app_.remaining(/*recurse=*/true);
     const std::string word = rest.empty() ? std::string() : rest.front().substr(0, rest.front().find('='));
     const bool is_flag = word.starts_with('-') && word.size() > 1;
+    const CLI::App& app = Chosen();
     std::vector<std::string> known;
     if (is_flag) {
-      const CLI::App& app = Chosen() != nullptr ? *Chosen() : app_;
       for (const CLI::Option* option : app.get_options()) {
         for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
       }
-    } else if (Chosen() == nullptr) {
-      for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+    } else {
+      for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
         known.push_back(command->get_name());
       }
     }
-    const char* what = is_flag ? "unknown flag" : Chosen() == nullptr ? "unknown command" : "one argument too many:";
+    const char* what = is_flag ? "unknown flag" : !known.empty() ? "unknown command" : "one argument too many:";
     const std::string_view nearest = NearestWord(word, known);
     const std::string hint = nearest.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", nearest);
     return InvalidArgument("{}{} '{}'{}; see '{} --help'", Prefix(), what, OneLine(word, kMaxShownBytes), hint,

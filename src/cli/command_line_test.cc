@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <variant>
 #include <vector>
 
@@ -198,6 +199,85 @@ TEST(CommandLine, NamesTheFlagWhoseValueIsWrong) {
   EXPECT_THAT(ErrorOf({"run", "m", "--temp"}), HasSubstr("--temp"));
   EXPECT_THAT(ErrorOf({"run", "m", "--kv-type", "q8"}), HasSubstr("--kv-type"));
   EXPECT_THAT(ErrorOf({"run", "m", "-n", "-2"}), HasSubstr("-2 is below -1"));
+}
+
+TEST(CommandLine, BenchSimulateTakesItsFlags) {
+  const BenchSimulateOptions options = ParseAs<BenchSimulateOptions>({"bench",
+                                                                      "simulate",
+                                                                      "--num-prompts",
+                                                                      "2k",
+                                                                      "--request-rate",
+                                                                      "3.5",
+                                                                      "--burstiness",
+                                                                      "0.5",
+                                                                      "--turns",
+                                                                      "3",
+                                                                      "--tenants",
+                                                                      "a:2,b",
+                                                                      "--policy",
+                                                                      "fair",
+                                                                      "--batching",
+                                                                      "static",
+                                                                      "--seed",
+                                                                      "7",
+                                                                      "--input-len",
+                                                                      "64",
+                                                                      "--output-len",
+                                                                      "uniform:1:9",
+                                                                      "--itl-target-ms",
+                                                                      "40",
+                                                                      "--slo",
+                                                                      "ttft:250",
+                                                                      "--cost",
+                                                                      "1,2,3,4",
+                                                                      "-o",
+                                                                      "json",
+                                                                      "--no-prefix-cache",
+                                                                      "--pages",
+                                                                      "50",
+                                                                      "--no-chunked-prefill"});
+  EXPECT_EQ(options.bench.num_prompts, 2000);
+  EXPECT_EQ(options.bench.workload.requests_per_s, 3.5);
+  EXPECT_EQ(options.bench.workload.burstiness, 0.5);
+  EXPECT_EQ(options.bench.workload.turns, 3);
+  EXPECT_EQ(options.bench.workload.tenants.size(), 2u);
+  EXPECT_EQ(options.bench.workload.seed, 7u);
+  EXPECT_EQ(options.bench.input_len->ToString(), "64");
+  EXPECT_EQ(options.bench.output_len->ToString(), "uniform:1:9");
+  EXPECT_EQ(options.bench.scheduler.policy, sched::Policy::kFair);
+  EXPECT_EQ(options.bench.scheduler.batching, sched::Batching::kStatic);
+  EXPECT_FALSE(options.bench.scheduler.prefix_cache || options.bench.scheduler.chunked_prefill);
+  EXPECT_DOUBLE_EQ(options.bench.scheduler.itl_target_s, 0.04);
+  EXPECT_DOUBLE_EQ(options.bench.objectives.first_token_s, 0.25);
+  EXPECT_DOUBLE_EQ(options.cost.decode_s, 3e-6);
+  EXPECT_EQ(options.bench.format, ReportFormat::kJson);
+  EXPECT_EQ(options.bench.pages, 50);
+}
+
+TEST(CommandLine, BenchDefaults) {
+  const BenchThroughputOptions options = ParseAs<BenchThroughputOptions>({"bench", "throughput", "m.gguf"});
+  EXPECT_EQ(options.model, "m.gguf");
+  EXPECT_EQ(options.bench.dataset, "random");
+  EXPECT_TRUE(std::isinf(options.bench.workload.requests_per_s));
+  EXPECT_EQ(options.bench.scheduler.max_queued_requests, 0);
+  EXPECT_EQ(options.bench.repeat, 1);
+  EXPECT_FALSE(options.bench.ablate || options.bench.objectives.any());
+  EXPECT_TRUE(std::isinf(
+      ParseAs<BenchSimulateOptions>({"bench", "simulate", "--request-rate", "inf"}).bench.workload.requests_per_s));
+}
+
+TEST(CommandLine, BenchErrorsNameTheCommandAndTheFlag) {
+  EXPECT_EQ(ErrorOf({"bench"}), "bench: no command given; see 'adit bench --help'");
+  EXPECT_THAT(ErrorOf({"bench", "simulat"}), HasSubstr("bench: unknown command 'simulat' (did you mean 'simulate'?)"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "--polciy", "fair"}),
+              HasSubstr("bench simulate: unknown flag '--polciy' (did you mean '--policy'?)"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "extra"}), HasSubstr("bench simulate: one argument too many: 'extra'"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "--policy", "best"}), HasSubstr("there are fcfs, priority"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "--input-len", "x"}), HasSubstr("--input-len"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "--slo", "x:1"}), HasSubstr("ttft:MS"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "-o", "pdf"}), HasSubstr("pdf"));
+  EXPECT_THAT(ErrorOf({"bench", "simulate", "--pages", "1", "--kv-tokens", "1"}), HasSubstr("--pages"));
+  EXPECT_THAT(ErrorOf({"bench", "throughput"}), HasSubstr("MODEL is required; see 'adit bench throughput --help'"));
 }
 
 }  // namespace

@@ -36,11 +36,8 @@ Result<int> ChosenThreads(const EngineOptions& options) {
   return static_cast<int>(*count);
 }
 
-std::optional<kernels::KvType> ChosenKvType(const EngineOptions& options) {
-  if (options.kv_type == "f32") return kernels::KvType::kF32;
-  if (options.kv_type == "f16") return kernels::KvType::kF16;
-  if (options.kv_type == "bf16") return kernels::KvType::kBF16;
-  return std::nullopt;
+Result<engine::KvTypes> ChosenKvTypes(const EngineOptions& options) {
+  return engine::ParseKvTypes(options.kv_type.value_or("auto"));
 }
 
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {

@@ -2,13 +2,12 @@
 #define ADIT_CLI_LOAD_MODEL_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "adit/status.h"
 #include "cli/options.h"
+#include "engine/kv_types.h"
 #include "engine/loaded_model.h"
-#include "engine/model_runner.h"
 
 namespace adit::cli {
 
@@ -17,8 +16,8 @@ std::string ChosenIsa(const EngineOptions& options);
 // The number of threads: the flag, else ADIT_THREADS, else 0 for one for each CPU. InvalidArgument when the variable is
 // no number of 1..256.
 Result<int> ChosenThreads(const EngineOptions& options);
-// Unset for no type given. Precondition: the command line has checked the name.
-std::optional<kernels::KvType> ChosenKvType(const EngineOptions& options);
+// InvalidArgument when the flag names no type.
+Result<engine::KvTypes> ChosenKvTypes(const EngineOptions& options);
 
 // Loads a model as the options say, with a progress bar. ResourceExhausted when the file is larger than the memory.
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options);

@@ -86,10 +86,10 @@ Result<int> Run(const LogitsOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckTokens(tokens, spec));
   const int64_t num_tokens = static_cast<int64_t>(tokens.size());
   const int64_t chunk = std::min(ChunkOf(options, spec.vocab_size), num_tokens);
+  ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
   ADIT_ASSIGN_OR_RETURN(
       const std::unique_ptr<engine::ModelRunner> runner,
-      engine::ModelRunner::Create(
-          *model, {.kv_type = ChosenKvType(options.engine), .kv_tokens = num_tokens, .max_batch_tokens = chunk}));
+      engine::ModelRunner::Create(*model, {.kv_types = kv_types, .kv_tokens = num_tokens, .max_batch_tokens = chunk}));
   // From here on a signal must not leave a half-written file.
   const InterruptScope interrupts{SIGINT, SIGTERM};
   const int64_t shape[] = {options.all ? num_tokens : 1, spec.vocab_size};

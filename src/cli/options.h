@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/bench_options.h"
 #include "sample/sampling_params.h"
 
 // What each command takes from the command line. A member that is nullopt was not given.
@@ -17,7 +18,7 @@ namespace adit::cli {
 struct EngineOptions {
   std::optional<int> threads;
   std::optional<std::string> isa;
-  std::optional<std::string> kv_type;           // "f32", "f16" or "bf16"
+  std::optional<std::string> kv_type;           // as engine::ParseKvTypes takes it
   std::optional<std::string> activation_terms;  // "one", "normed" or "two"
 };
 
@@ -83,12 +84,24 @@ struct LogitsOptions {
   EngineOptions engine;
 };
 
+struct BenchSimulateOptions {
+  BenchOptions bench;
+  sched::StepCost cost;
+};
+
+struct BenchThroughputOptions {
+  std::string model;
+  BenchOptions bench;
+  EngineOptions engine;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
 
-using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
-                             LogitsOptions, DoctorOptions, VersionOptions>;
+using Command =
+    std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
+                 BenchSimulateOptions, BenchThroughputOptions, DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 

@@ -8,6 +8,7 @@
 
 #include "cli/output.h"
 #include "cli/units.h"
+#include "engine/kv_types.h"
 
 namespace adit::cli {
 namespace {
@@ -21,18 +22,6 @@ int64_t PeakMemoryBytes() {
 
 double Rate(int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0; }
 
-std::string_view Name(kernels::KvType type) {
-  switch (type) {
-    case kernels::KvType::kF32:
-      return "f32";
-    case kernels::KvType::kF16:
-      return "f16";
-    case kernels::KvType::kBF16:
-      return "bf16";
-  }
-  return "unknown";
-}
-
 std::string_view Name(engine::FinishReason reason) {
   switch (reason) {
     case engine::FinishReason::kStop:
@@ -41,6 +30,10 @@ std::string_view Name(engine::FinishReason reason) {
       return "ended by a limit";
     case engine::FinishReason::kCancelled:
       return "interrupted";
+    case engine::FinishReason::kDeadline:
+      return "ended by a deadline";
+    case engine::FinishReason::kError:
+      return "ended by an error";
   }
   return "unknown";
 }
@@ -59,10 +52,10 @@ void ReportRun(const engine::ModelRunner& runner, const engine::GenerateOptions&
                       stats.cached_tokens, stats.prefill_seconds, Rate(computed, stats.prefill_seconds));
   text += fmt::format("decode:   {} tokens in {:.3f} s, {:.1f} tok/s, {}\n", stats.generated_tokens,
                       stats.decode_seconds, Rate(passes, stats.decode_seconds), Name(stats.reason));
-  text += fmt::format("memory:   peak {}; file {}, KV cache {} ({} tokens of {}), scratch {}\n",
-                      FormatBytes(PeakMemoryBytes()), FormatBytes(static_cast<int64_t>(model.file().size_bytes())),
-                      FormatBytes(kv_bytes), runner.kv_capacity_tokens(), Name(runner.kv_type()),
-                      FormatBytes(static_cast<int64_t>(runner.scratch_bytes())));
+  text += fmt::format(
+      "memory:   peak {}; file {}, KV cache {} ({} tokens of {}), scratch {}\n", FormatBytes(PeakMemoryBytes()),
+      FormatBytes(static_cast<int64_t>(model.file().size_bytes())), FormatBytes(kv_bytes), runner.kv_capacity_tokens(),
+      engine::KvTypesName(runner.k_type(), runner.v_type()), FormatBytes(static_cast<int64_t>(runner.scratch_bytes())));
   text += fmt::format("kernels:  {}, {} thread{}\nseed:     {}\n", model.kernels().name, model.num_threads(),
                       model.num_threads() == 1 ? "" : "s", options.sampling.seed);
   (void)Stderr().Write(text);

@@ -28,8 +28,9 @@ constexpr int64_t kMaxBatchTokens = 512;
 int64_t DrawSeed() { return static_cast<int64_t>(std::random_device()()); }
 
 Result<int64_t> ChooseContext(const RunOptions& options, const engine::LoadedModel& model) {
+  ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
   const engine::ContextFit fit{.model_tokens = model.spec().context_length,
-                               .bytes_per_token = engine::KvBytesPerToken(model, ChosenKvType(options.engine)),
+                               .bytes_per_token = engine::KvBytesPerToken(model, kv_types),
                                .available_bytes = engine::AvailableMemoryBytes()};
   if (!options.context_length) return engine::DefaultContext(fit);
   const Status status = engine::CheckContext(*options.context_length, fit);
@@ -117,9 +118,10 @@ Result<std::unique_ptr<Session>> Session::Open(const RunOptions& options) {
       Conversation::Create(model->tokenizer(),
                            {.chat_template = model->chat_template(), .system = options.system, .raw = options.raw}));
   ADIT_ASSIGN_OR_RETURN(const int64_t context_length, ChooseContext(options, *model));
+  ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
   ADIT_ASSIGN_OR_RETURN(
       std::unique_ptr<engine::ModelRunner> runner,
-      engine::ModelRunner::Create(*model, {.kv_type = ChosenKvType(options.engine),
+      engine::ModelRunner::Create(*model, {.kv_types = kv_types,
                                            .kv_tokens = context_length,
                                            .max_batch_tokens = std::min(kMaxBatchTokens, context_length)}));
   const int64_t seed = options.seed ? *options.seed : DrawSeed();

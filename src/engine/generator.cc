@@ -47,7 +47,7 @@ Result<GenerateStats> Generator::Generate(std::span<const int32_t> prompt, const
                            num_prompt, options.context_length);
   }
   ADIT_ASSIGN_OR_RETURN(sample::Sampler sampler,
-                        sample::Sampler::Create(options.sampling, runner_.model().spec().vocab_size));
+                        sample::Sampler::Create(options.sampling, runner_.model().tokenizer().vocab_size()));
 
   // The last prompt token always runs: its logits choose the first answer token.
   const auto shared_end = std::mismatch(prompt.begin(), prompt.end() - 1, tokens_.begin(), tokens_.end()).first;
@@ -74,7 +74,8 @@ Result<GenerateStats> Generator::Generate(std::span<const int32_t> prompt, const
       break;
     }
     ADIT_ASSIGN_OR_RETURN(const sample::SampledToken token,
-                          sampler.Sample(logits, prompt, answer, num_prompt + stats.generated_tokens));
+                          sampler.Sample(logits.first(static_cast<size_t>(sampler.vocab_size())), prompt, answer,
+                                         num_prompt + stats.generated_tokens));
     ++stats.generated_tokens;
     if (!options.ignore_eos && EndsGeneration(token.id)) {
       stats.reason = FinishReason::kStop;

@@ -8,6 +8,7 @@
 
 #include "adit/status.h"
 #include "engine/model_runner.h"
+#include "engine/request.h"
 #include "sample/sampler.h"
 
 namespace adit::engine {
@@ -17,12 +18,6 @@ struct GenerateOptions {
   int64_t max_tokens = -1;     // -1: until the context is full
   int64_t context_length = 0;  // prompt and answer together
   bool ignore_eos = false;     // go on after end-of-generation tokens
-};
-
-enum class FinishReason : uint8_t {
-  kStop,       // the model ended its answer
-  kLength,     // max_tokens or the context length reached
-  kCancelled,  // on_token or the caller said so
 };
 
 struct GenerateStats {

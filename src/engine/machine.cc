@@ -192,4 +192,13 @@ int64_t AvailableMemoryBytes(const std::string& root) {
   return std::min(system_bytes, ReadMemoryGroup(root).available_bytes);
 }
 
+int64_t MachineMemoryBytes(const std::string& root) {
+  const int64_t system_bytes = NumberOr0(Field(ReadFile(root + "/proc/meminfo"), "MemTotal", ':'));
+  return std::min(system_bytes, ReadMemoryGroup(root).limit_bytes);
+}
+
+int64_t ResidentBytes(const std::string& root) {
+  return NumberOr0(Field(ReadFile(root + "/proc/self/status"), "VmRSS", ':'));
+}
+
 }  // namespace adit::engine

@@ -43,6 +43,13 @@ Machine ReadMachine(const std::string& root = "");
 // process leaves less. 0 when the system does not tell.
 int64_t AvailableMemoryBytes(const std::string& root = "");
 
+// Memory of the machine, or the limit of this process's control group where that is less. 0 when the system does not
+// tell.
+int64_t MachineMemoryBytes(const std::string& root = "");
+
+// Memory that this process occupies now; 0 when the system does not tell.
+int64_t ResidentBytes(const std::string& root = "");
+
 }  // namespace adit::engine
 
 #endif  // ADIT_ENGINE_MACHINE_H_

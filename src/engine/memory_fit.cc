@@ -1,6 +1,8 @@
 #include "engine/memory_fit.h"
 
 #include <algorithm>
+#include <charconv>
+#include <utility>
 
 #include "base/error.h"
 #include "nn/kv_cache.h"
@@ -15,8 +17,9 @@ double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20);
 
 }  // namespace
 
-size_t KvBytesPerToken(const LoadedModel& model, std::optional<kernels::KvType> type) {
-  return nn::KvLayout(model.spec().CacheSpecs(), type.value_or(model.kernels().native_kv), kBlockSize)
+size_t KvBytesPerToken(const LoadedModel& model, const KvTypes& types) {
+  const kernels::KvType native = model.kernels().native_kv;
+  return nn::KvLayout(model.spec().CacheSpecs(), types.k.value_or(native), types.v.value_or(native), kBlockSize)
       .bytes_per_token();
 }
 
@@ -40,6 +43,36 @@ Status CheckContext(int64_t tokens, const ContextFit& fit) {
       "KV cache: {} tokens of {} bytes need {:.0f} MiB, {:.0f} MiB of memory are available; {} tokens would fit",
       tokens, fit.bytes_per_token, Mebibytes(tokens * bytes_per_token), Mebibytes(fit.available_bytes),
       fit.available_bytes / bytes_per_token);
+}
+
+Result<int64_t> ParseMemoryBudget(std::string_view text, int64_t machine_bytes) {
+  const auto wrong = [&] {
+    return InvalidArgument("memory '{}': a number of bytes with K, M or G behind it, or 1% to 100%", text);
+  };
+  double number = 0.0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !(number > 0.0)) return wrong();
+  const std::string_view unit = text.substr(static_cast<size_t>(rest - text.data()));
+  if (unit == "%") {
+    if (number < 1.0 || number > 100.0) return wrong();
+    return static_cast<int64_t>(static_cast<double>(machine_bytes) * number / 100.0);
+  }
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1.0},      {"k", 1e3},     {"m", 1e6},    {"g", 1e9},
+                                                            {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}};
+  for (const auto& [name, bytes] : kUnits) {
+    if (name == unit && number * bytes < 9e18) return static_cast<int64_t>(number * bytes);
+  }
+  return wrong();
+}
+
+Result<int64_t> KvTokensWithin(const CacheBudget& budget) {
+  const int64_t left = budget.budget_bytes - budget.used_bytes;
+  const int64_t tokens =
+      left > 0 ? left / 8 * 7 / static_cast<int64_t>(std::max<size_t>(budget.bytes_per_token, 1)) : 0;
+  if (tokens >= kMinContextTokens) return std::min(tokens, budget.most_tokens);
+  return ResourceExhausted(
+      "KV cache: a memory budget of {:.0f} MiB leaves {:.0f} MiB beside the weights; {} tokens of {} bytes do not fit",
+      Mebibytes(budget.budget_bytes), Mebibytes(std::max<int64_t>(left, 0)), kMinContextTokens, budget.bytes_per_token);
 }
 
 Status CheckWeightsFit(const std::string& path, size_t file_bytes, int64_t available_bytes) {

@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "adit/status.h"
+#include "engine/kv_types.h"
 #include "engine/loaded_model.h"
-#include "kernels/attention.h"
 
 namespace adit::engine {
 
-// Bytes that the cache takes for one token of `model`, all layers together; unset type: what the kernels prefer.
-size_t KvBytesPerToken(const LoadedModel& model, std::optional<kernels::KvType> type);
+// Bytes that the cache takes for one token of `model`, all layers together.
+size_t KvBytesPerToken(const LoadedModel& model, const KvTypes& types);
 
 // How long a context may be.
 struct ContextFit {
@@ -30,6 +31,21 @@ inline constexpr int64_t kMinContextTokens = 64;
 // Whether a context of `tokens` can be had: InvalidArgument above the model's own or below 1, ResourceExhausted when
 // the available memory has no room for it; each with both numbers.
 Status CheckContext(int64_t tokens, const ContextFit& fit);
+
+// Bytes from "24G" (K, M, G times 1024; k, m, g times 1000) or from "80%" of machine_bytes. InvalidArgument for
+// anything else, for less than 1 % and more than 100 %.
+Result<int64_t> ParseMemoryBudget(std::string_view text, int64_t machine_bytes);
+
+// What is known when the cache is sized from a budget for the whole process.
+struct CacheBudget {
+  int64_t budget_bytes = 0;
+  int64_t used_bytes = 0;      // by the process, the weights included
+  size_t bytes_per_token = 0;  // of the cache
+  int64_t most_tokens = 0;     // that sequences could ever use
+};
+// Tokens of the cache: what the budget leaves after the weights, and an eighth of that for scratch, at most
+// most_tokens. ResourceExhausted, with the numbers, when not even kMinContextTokens fit.
+Result<int64_t> KvTokensWithin(const CacheBudget& budget);
 
 // ResourceExhausted when a file of this size is larger than the available memory (0: unknown, then nothing is refused).
 Status CheckWeightsFit(const std::string& path, size_t file_bytes, int64_t available_bytes);

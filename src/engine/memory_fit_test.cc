@@ -43,6 +43,29 @@ TEST(MemoryFit, AContextBeyondTheMemoryIsRefusedWithWhatWouldFit) {
       "KV cache: 101 tokens of 1048576 bytes need 101 MiB, 100 MiB of memory are available; 100 tokens would fit");
 }
 
+TEST(MemoryFit, ABudgetIsBytesOrAShareOfTheMachine) {
+  EXPECT_EQ(*ParseMemoryBudget("80%", 1000), 800);
+  EXPECT_EQ(*ParseMemoryBudget("2.5G", 0), int64_t{5} << 29);
+  EXPECT_EQ(*ParseMemoryBudget("3m", 0), 3'000'000);
+  EXPECT_EQ(*ParseMemoryBudget("512", 0), 512);
+  for (const char* wrong : {"", "G", "0", "-1G", "101%", "0.5%", "80 %", "1T", "nan%", "inf"}) {
+    EXPECT_EQ(ParseMemoryBudget(wrong, 1000).status().code(), StatusCode::kInvalidArgument) << wrong;
+  }
+}
+
+TEST(MemoryFit, TheCacheGetsWhatTheBudgetLeavesAndNoMoreThanIsOfUse) {
+  EXPECT_EQ(*KvTokensWithin({.budget_bytes = 9'000, .used_bytes = 1'000, .bytes_per_token = 10, .most_tokens = 9999}),
+            700);
+  EXPECT_EQ(*KvTokensWithin({.budget_bytes = 9'000, .used_bytes = 1'000, .bytes_per_token = 10, .most_tokens = 100}),
+            100);
+  const Status status =
+      KvTokensWithin({.budget_bytes = 1 << 20, .used_bytes = 2 << 20, .bytes_per_token = 10, .most_tokens = 100})
+          .status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "KV cache: a memory budget of 1 MiB leaves 0 MiB beside the weights; 64 tokens of 10 bytes do not fit");
+}
+
 TEST(MemoryFit, AFileLargerThanTheMemoryIsRefused) {
   EXPECT_TRUE(CheckWeightsFit("m.gguf", 100, 100).ok());
   EXPECT_TRUE(CheckWeightsFit("m.gguf", 100, 0).ok());

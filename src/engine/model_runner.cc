@@ -1,6 +1,7 @@
 #include "engine/model_runner.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -11,7 +12,7 @@ namespace adit::engine {
 void SequenceCache::Truncate(int64_t num_tokens) {
   ADIT_CHECK(num_tokens >= 0 && num_tokens <= num_tokens_);
   num_tokens_ = num_tokens;
-  table_.Truncate(num_tokens);
+  pages_.Truncate(num_tokens);
 }
 
 ModelRunner::ModelRunner(const LoadedModel& model, nn::KvLayout layout, int64_t num_blocks)
@@ -25,10 +26,15 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& mode
         "last a multiple of 16",
         options.kv_tokens, options.max_batch_tokens, options.block_size);
   }
-  const int64_t num_blocks = (options.kv_tokens + options.block_size - 1) / options.block_size;
-  if (num_blocks > INT32_MAX) return InvalidArgument("runner: kv_tokens {} is too large", options.kv_tokens);
-  nn::KvLayout layout(model.spec().CacheSpecs(), options.kv_type.value_or(model.kernels().native_kv),
-                      options.block_size);
+  const kernels::KvType native = model.kernels().native_kv;
+  nn::KvLayout layout(model.spec().CacheSpecs(), options.kv_types.k.value_or(native),
+                      options.kv_types.v.value_or(native), options.block_size);
+  const auto num_groups = static_cast<int64_t>(layout.num_groups());
+  const int64_t blocks_per_group = (options.kv_tokens - 1) / options.block_size + 1;
+  if (blocks_per_group > INT32_MAX / num_groups) {
+    return InvalidArgument("runner: kv_tokens {} is too large", options.kv_tokens);
+  }
+  const int64_t num_blocks = blocks_per_group * num_groups;
   std::unique_ptr<ModelRunner> runner(new ModelRunner(model, std::move(layout), num_blocks));
   const size_t block_bytes = runner->layout_.block_bytes();
   if (static_cast<size_t>(num_blocks) > SIZE_MAX / 2 / block_bytes) {
@@ -41,9 +47,11 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& mode
   return runner;
 }
 
-int64_t ModelRunner::kv_capacity_tokens() const { return int64_t{pool_.num_blocks()} * layout_.block_size(); }
+int64_t ModelRunner::kv_capacity_tokens() const {
+  return int64_t{pool_.num_blocks()} / static_cast<int64_t>(layout_.num_groups()) * layout_.block_size();
+}
 
-SequenceCache ModelRunner::NewSequence() { return SequenceCache(kv::BlockTable(pool_, layout_.block_size())); }
+SequenceCache ModelRunner::NewSequence() { return SequenceCache(kv::SequencePages(pool_, page_groups())); }
 
 Status ModelRunner::Validate(std::span<const SequenceStep> steps) const {
   int64_t num_tokens = 0;
@@ -67,8 +75,8 @@ Status ModelRunner::Reserve(std::span<const SequenceStep> steps) {
   for (size_t i = 0; i < steps.size(); ++i) {
     SequenceCache& sequence = *steps[i].sequence;
     const int64_t wanted = sequence.num_tokens_ + static_cast<int64_t>(steps[i].tokens.size());
-    if (sequence.table_.Reserve(wanted)) continue;
-    for (size_t j = 0; j < i; ++j) steps[j].sequence->table_.Truncate(steps[j].sequence->num_tokens_);
+    if (sequence.pages_.Reserve(wanted)) continue;
+    for (size_t j = 0; j < i; ++j) steps[j].sequence->pages_.Truncate(steps[j].sequence->num_tokens_);
     return ResourceExhausted("KV cache: no room for {} tokens of a sequence; {} of {} pages of {} tokens are free",
                              wanted, pool_.num_free(), pool_.num_blocks(), layout_.block_size());
   }
@@ -78,25 +86,73 @@ Status ModelRunner::Reserve(std::span<const SequenceStep> steps) {
 Result<std::span<const float>> ModelRunner::Run(std::span<const SequenceStep> steps) {
   ADIT_RETURN_IF_ERROR(Validate(steps));
   ADIT_RETURN_IF_ERROR(Reserve(steps));
+  steps_.clear();
+  for (const SequenceStep& step : steps) {
+    steps_.push_back({.tokens = step.tokens,
+                      .first_position = step.sequence->num_tokens_,
+                      .block_tables = step.sequence->pages_.block_tables(),
+                      .logits = step.logits});
+  }
+  const std::span<const float> logits = Execute(steps_);
+  for (const SequenceStep& step : steps) step.sequence->num_tokens_ += static_cast<int64_t>(step.tokens.size());
+  return logits;
+}
+
+std::span<const float> ModelRunner::Execute(std::span<const StepRows> steps) {
+  size_t num_logit_rows = 0;
+  for (const StepRows& step : steps) {
+    if (step.logits == LogitsWanted::kLast) ++num_logit_rows;
+    if (step.logits == LogitsWanted::kAll) num_logit_rows += step.tokens.size();
+  }
+  const auto vocab_size = static_cast<size_t>(model_.spec().vocab_size);
+  if (logits_.size() < num_logit_rows * vocab_size) logits_.resize(num_logit_rows * vocab_size);
+  float* logits = logits_.data();
+  for (const StepRows& step : steps) {
+    const auto num_tokens = static_cast<int64_t>(step.tokens.size());
+    for (int64_t done = 0; done < num_tokens;) {
+      const int64_t room = max_batch_tokens() - static_cast<int64_t>(tokens_.size());
+      const int64_t count = std::min(room, num_tokens - done);
+      AddRows(step, count, done);
+      done += count;
+      if (static_cast<int64_t>(tokens_.size()) == max_batch_tokens()) logits += RunPass(logits);
+    }
+  }
+  if (!tokens_.empty()) RunPass(logits);
+  return {logits_.data(), num_logit_rows * vocab_size};
+}
+
+// Adds tokens [done, done + num_tokens) of `step` to the present pass.
+void ModelRunner::AddRows(const StepRows& step, int64_t num_tokens, int64_t done) {
+  const auto row_begin = static_cast<int64_t>(tokens_.size());
+  rows_.push_back({.row_begin = row_begin,
+                   .num_rows = num_tokens,
+                   .first_position = step.first_position + done,
+                   .block_tables = step.block_tables});
+  const auto tokens = step.tokens.subspan(static_cast<size_t>(done), static_cast<size_t>(num_tokens));
+  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  const bool holds_last = done + num_tokens == static_cast<int64_t>(step.tokens.size());
+  if (step.logits == LogitsWanted::kNone || (step.logits == LogitsWanted::kLast && !holds_last)) return;
+  for (int64_t row = step.logits == LogitsWanted::kAll ? 0 : num_tokens - 1; row < num_tokens; ++row) {
+    logit_rows_.push_back(row_begin + row);
+  }
+}
+
+// Runs the present pass and begins another; returns how many logits it has written.
+int64_t ModelRunner::RunPass(float* logits) {
+  const int64_t num_logits = static_cast<int64_t>(logit_rows_.size()) * model_.spec().vocab_size;
+  forward_->Run({.tokens = tokens_, .sequences = rows_, .logit_rows = logit_rows_}, kv_memory_.data(), logits);
   tokens_.clear();
   rows_.clear();
   logit_rows_.clear();
-  for (const SequenceStep& step : steps) {
-    const int64_t row_begin = static_cast<int64_t>(tokens_.size());
-    const int64_t num_rows = static_cast<int64_t>(step.tokens.size());
-    rows_.push_back({.row_begin = row_begin,
-                     .num_rows = num_rows,
-                     .first_position = step.sequence->num_tokens_,
-                     .block_table = step.sequence->table_.ids()});
-    tokens_.insert(tokens_.end(), step.tokens.begin(), step.tokens.end());
-    if (step.logits == LogitsWanted::kNone) continue;
-    const int64_t first_logit_row = step.logits == LogitsWanted::kAll ? 0 : num_rows - 1;
-    for (int64_t row = first_logit_row; row < num_rows; ++row) logit_rows_.push_back(row_begin + row);
+  return num_logits;
+}
+
+void ModelRunner::CopyPages(std::span<const kv::BlockCopy> copies) {
+  const size_t bytes = layout_.block_bytes();
+  for (const kv::BlockCopy& copy : copies) {
+    std::memcpy(kv_memory_.data() + static_cast<size_t>(copy.to) * bytes,
+                kv_memory_.data() + static_cast<size_t>(copy.from) * bytes, bytes);
   }
-  logits_.resize(logit_rows_.size() * static_cast<size_t>(model_.spec().vocab_size));
-  forward_->Run({.tokens = tokens_, .sequences = rows_, .logit_rows = logit_rows_}, kv_memory_.data(), logits_.data());
-  for (const SequenceStep& step : steps) step.sequence->num_tokens_ += static_cast<int64_t>(step.tokens.size());
-  return std::span<const float>(logits_);
 }
 
 }  // namespace adit::engine

@@ -9,27 +9,80 @@
 // keeps.
 namespace adit::kernels {
 
-enum class KvType : uint8_t { kF32, kF16, kBF16 };
-[[gnu::always_inline]] constexpr size_t KvTypeBytes(KvType type) { return type == KvType::kF32 ? 4 : 2; }
+// How elements of keys or values are stored; keys and values of a cache may differ. kQ8_0 and kQ4_0 have signed codes
+// of eight and four bits and a scale for each group of kKvGroup neighbouring elements of a token's key or value of one
+// head; the last group may be shorter. An element is code * scale, exact in float32.
+//   kQ8_0  scale = largest |x| / 127; codes round(x / scale), -127..127, wrong by scale / 2 at most
+//   kQ4_0  scale = -x / 8 for the x of largest magnitude, the positive one of two, so that its code is -8;
+//          codes round(x / scale), -8..7, wrong by |scale| / 2, or |scale| where 8 is cut to 7
+// round() takes the nearest integer, the even one of two. The scale is an F16, rounded away from zero, so the bounds
+// hold where it is subnormal too. They end where it would pass the largest F16, 65504: there it stays, and codes of
+// larger elements, infinities included, are cut to the ends of their range. A group of zeros has scale 0 and codes 0. A
+// group with a NaN has scale NaN and codes 0: all of it is NaN, and nothing else.
+enum class KvType : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0 };
+inline constexpr int kNumKvTypes = 5;
+inline constexpr int kKvGroup = 32;
+inline constexpr int kKvHalfGroup = kKvGroup / 2;
+
+[[gnu::always_inline]] constexpr bool HasScales(KvType type) { return type == KvType::kQ8_0 || type == KvType::kQ4_0; }
+// Groups of a key or value of `dim` elements.
+[[gnu::always_inline]] constexpr int KvGroups(int dim) { return (dim + kKvGroup - 1) / kKvGroup; }
 
 // Keys and values of one layer, in blocks of block_size tokens. For each KV head, one after the other, a block holds
-//   keys   [k_dim, block_size]  tokens are the fast dimension, so that the lanes of a vector are tokens
-//   values [block_size, v_dim]  right behind the keys of the same head
+// four arrays, each from a multiple of 64 bytes on; the scales are there for kQ8_0 and kQ4_0 alone, F16.
+//   keys          [k_dim, block_size]            tokens are the fast dimension: the lanes of a vector are tokens
+//   key scales    [KvGroups(k_dim), block_size]
+//   values        [block_size, v_dim]
+//   value scales  [KvGroups(v_dim), block_size]
+// kQ4_0 packs codes i and i + 16 of a group into its byte i, two's complement, the first in the low four bits; a last
+// group of fewer than 16 elements has a byte for each, with 0 in the high bits. So keys are [rows, block_size] and
+// values [block_size, rows] bytes with rows = KvTokenBytes(); no byte belongs to two tokens, and two threads may store
+// two tokens of a block at the same time. For 64 elements, a key takes 256, 128, 128, 68 or 36 bytes in the order of
+// KvType, scales included, and so does a value.
 // block_size is a multiple of 16. Slots that have not been written may hold anything.
 struct KvView {
   std::byte* base = nullptr;  // block 0 of this layer
   size_t block_bytes = 0;     // from one block to the next
-  KvType type = KvType::kF16;
+  KvType k_type = KvType::kF16;
+  KvType v_type = KvType::kF16;
   int block_size = 0;
   int num_kv_heads = 0;
   int k_dim = 0;
   int v_dim = 0;
 };
-// Bytes of one layer's part of a block.
-[[gnu::always_inline]] constexpr size_t KvBlockBytes(KvType type, int block_size, int num_kv_heads, int k_dim,
-                                                     int v_dim) {
-  return KvTypeBytes(type) * static_cast<size_t>(block_size) * static_cast<size_t>(num_kv_heads) *
-         static_cast<size_t>(k_dim + v_dim);
+
+// Bytes of the elements or codes of one token's key or value of one head, without scales.
+[[gnu::always_inline]] constexpr size_t KvTokenBytes(KvType type, int dim) {
+  const auto elements = static_cast<size_t>(dim);
+  if (type == KvType::kF32) return elements * 4;
+  if (type == KvType::kQ8_0) return elements;
+  if (type != KvType::kQ4_0) return elements * 2;
+  const int rest = dim % kKvGroup;
+  return static_cast<size_t>(dim / kKvGroup * kKvHalfGroup + (rest < kKvHalfGroup ? rest : kKvHalfGroup));
+}
+
+// Where the arrays of one KV head of a block begin, in bytes from its first one, and how many bytes all take.
+struct KvHeadLayout {
+  size_t keys;
+  size_t key_scales;
+  size_t values;
+  size_t value_scales;
+  size_t bytes;
+};
+[[gnu::always_inline]] constexpr KvHeadLayout KvHeadLayoutOf(KvType k_type, KvType v_type, int block_size, int k_dim,
+                                                             int v_dim) {
+  const auto tokens = static_cast<size_t>(block_size);
+  const size_t arrays[4] = {
+      tokens * KvTokenBytes(k_type, k_dim), HasScales(k_type) ? tokens * 2 * static_cast<size_t>(KvGroups(k_dim)) : 0,
+      tokens * KvTokenBytes(v_type, v_dim), HasScales(v_type) ? tokens * 2 * static_cast<size_t>(KvGroups(v_dim)) : 0};
+  size_t begin[5] = {};
+  for (int i = 0; i < 4; ++i) begin[i + 1] = begin[i] + (arrays[i] + 63) / 64 * 64;
+  return {begin[0], begin[1], begin[2], begin[3], begin[4]};
+}
+// Bytes of one layer's part of a block, a multiple of 64.
+[[gnu::always_inline]] constexpr size_t KvBlockBytes(KvType k_type, KvType v_type, int block_size, int num_kv_heads,
+                                                     int k_dim, int v_dim) {
+  return static_cast<size_t>(num_kv_heads) * KvHeadLayoutOf(k_type, v_type, block_size, k_dim, v_dim).bytes;
 }
 
 // Writes one token's keys and values of all heads into a slot of a block.

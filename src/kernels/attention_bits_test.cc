@@ -13,10 +13,26 @@ namespace {
 
 const std::vector<AttentionShape>& Shapes() {
   static const std::vector<AttentionShape> shapes = {
-      {.type = KvType::kF16, .heads_per_kv = 3, .k_dim = 64, .v_dim = 64},
-      {.type = KvType::kF32, .block_size = 48, .num_kv_heads = 2, .heads_per_kv = 1, .k_dim = 24, .v_dim = 20},
-      {.type = KvType::kBF16, .block_size = 32, .heads_per_kv = 8, .k_dim = 16, .v_dim = 40, .window = 37},
-      {.type = KvType::kF16, .heads_per_kv = 5, .k_dim = 16, .v_dim = 80, .window = 300},
+      {.k_type = KvType::kF16, .v_type = KvType::kF16, .heads_per_kv = 3, .k_dim = 64, .v_dim = 64},
+      {.k_type = KvType::kF32,
+       .v_type = KvType::kF32,
+       .block_size = 48,
+       .num_kv_heads = 2,
+       .heads_per_kv = 1,
+       .k_dim = 24,
+       .v_dim = 20},
+      {.k_type = KvType::kBF16,
+       .v_type = KvType::kBF16,
+       .block_size = 32,
+       .heads_per_kv = 8,
+       .k_dim = 16,
+       .v_dim = 40,
+       .window = 37},
+      {.k_type = KvType::kF16, .v_type = KvType::kF16, .heads_per_kv = 5, .k_dim = 16, .v_dim = 80, .window = 300},
+      {.k_type = KvType::kQ8_0, .v_type = KvType::kQ8_0, .heads_per_kv = 3, .k_dim = 64, .v_dim = 64},
+      {.k_type = KvType::kQ4_0, .v_type = KvType::kQ4_0, .block_size = 32, .heads_per_kv = 4, .k_dim = 40, .v_dim = 72},
+      {.k_type = KvType::kQ8_0, .v_type = KvType::kQ4_0, .heads_per_kv = 1, .k_dim = 33, .v_dim = 33, .window = 37},
+      {.k_type = KvType::kQ4_0, .v_type = KvType::kQ8_0, .heads_per_kv = 5, .k_dim = 16, .v_dim = 80, .window = 300},
   };
   return shapes;
 }
@@ -120,19 +136,21 @@ TEST(AttendBits, DoNotDependOnTheBlockSize) {
 TEST(AttendBits, DoNotDependOnTheNumberOfHeadsThatShareAKvHead) {
   constexpr int kMost = 13;
   for (const KernelTable* table : TestTables()) {
-    AttentionShape shape = {.heads_per_kv = kMost, .k_dim = 32, .v_dim = 24};
-    const PagedSequence sequence(*table, shape, 333, 5);
-    const std::vector<float> all = Attention(*table, sequence, 332, 333);
-    for (int heads = 1; heads < kMost; ++heads) {
-      AttendArgs args = sequence.Args(332);
-      args.heads_per_kv = heads;
-      std::vector<float> states = EmptyStates(shape, heads);
-      RunAttend(*table, args, {.query_end = 1, .chunk_end = 2, .states = states.data()});
-      for (int h = 0; h < heads; ++h) {
-        std::vector<float> out(static_cast<size_t>(shape.v_dim));
-        table->finish_state(states.data() + h * AttnStateFloats(shape.v_dim), out.data(), shape.v_dim);
-        EXPECT_TRUE(SameBits(out, std::span(all).subspan(static_cast<size_t>(h * shape.v_dim), out.size())))
-            << table->name << ", head " << h << " of " << heads;
+    for (const KvType type : kKvTypes) {
+      AttentionShape shape = {.k_type = type, .v_type = type, .heads_per_kv = kMost, .k_dim = 40, .v_dim = 56};
+      const PagedSequence sequence(*table, shape, 333, 5);
+      const std::vector<float> all = Attention(*table, sequence, 332, 333);
+      for (int heads = 1; heads < kMost; ++heads) {
+        AttendArgs args = sequence.Args(332);
+        args.heads_per_kv = heads;
+        std::vector<float> states = EmptyStates(shape, heads);
+        RunAttend(*table, args, {.query_end = 1, .chunk_end = 2, .states = states.data()});
+        for (int h = 0; h < heads; ++h) {
+          std::vector<float> out(static_cast<size_t>(shape.v_dim));
+          table->finish_state(states.data() + h * AttnStateFloats(shape.v_dim), out.data(), shape.v_dim);
+          EXPECT_TRUE(SameBits(out, std::span(all).subspan(static_cast<size_t>(h * shape.v_dim), out.size())))
+              << table->name << ", " << shape << ", head " << h << " of " << heads;
+        }
       }
     }
   }

@@ -1,6 +1,7 @@
 #ifndef ADIT_KERNELS_ATTENTION_ORACLE_H_
 #define ADIT_KERNELS_ATTENTION_ORACLE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <span>
@@ -11,8 +12,11 @@
 // For tests alone: a paged cache with random contents, and what attention over it should give.
 namespace adit::kernels {
 
+inline constexpr KvType kKvTypes[] = {KvType::kF32, KvType::kF16, KvType::kBF16, KvType::kQ8_0, KvType::kQ4_0};
+
 struct AttentionShape {
-  KvType type = KvType::kF16;
+  KvType k_type = KvType::kF16;
+  KvType v_type = KvType::kF16;
   int block_size = 16;
   int num_kv_heads = 1;
   int heads_per_kv = 1;
@@ -23,7 +27,7 @@ struct AttentionShape {
 std::ostream& operator<<(std::ostream& out, const AttentionShape& shape);
 
 // One sequence in blocks that lie in random order in the pool. All bytes that no token has written are 0xff: NaN in
-// every type.
+// every type, in its scale where there is one.
 class PagedSequence {
  public:
   // Stores the tokens of positions [first_stored, num_tokens) with table.store_kv; those before stay unwritten. The
@@ -42,9 +46,14 @@ class PagedSequence {
   // Element of the stored key or value, read from the pool by the layout that attention.h gives.
   float Key(int kv_head, int64_t position, int d) const;
   float Value(int kv_head, int64_t position, int d) const;
+  // Scale of its group; 1 where the type has none.
+  float KeyScale(int kv_head, int64_t position, int d) const;
+  float ValueScale(int kv_head, int64_t position, int d) const;
 
  private:
-  float Element(int kv_head, int64_t position, int64_t offset) const;
+  // Bytes of a KV head in the block that holds a position.
+  const std::byte* Head(int kv_head, int64_t position) const;
+  float Scale(KvType type, const std::byte* scales, int64_t position, int d) const;
 
   AttentionShape shape_;
   int64_t query_floats_;

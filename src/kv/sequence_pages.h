@@ -14,7 +14,7 @@ namespace adit::kv {
 // start of the sequence).
 struct PageGroups {
   int64_t block_size = 16;
-  std::vector<int64_t> windows = {0};  // [num_groups]
+  std::vector<int64_t> windows = std::vector<int64_t>(1);  // [num_groups]
 
   // The most pages that a sequence of num_tokens holds at once when it runs in steps of at most max_step tokens.
   int64_t MostPages(int64_t num_tokens, int64_t max_step) const;

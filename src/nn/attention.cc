@@ -156,7 +156,7 @@ class AttentionRun {
     kernels_.attend({.q = input_.q + rows.row_begin * input_.q_stride,
                      .q_stride = input_.q_stride,
                      .kv = input_.kv,
-                     .block_table = rows.block_table.data(),
+                     .block_table = rows.block_tables[input_.kv_group].data(),
                      .first_position = rows.first_position,
                      .window = config_.window,
                      .heads_per_kv = heads_per_kv(),

@@ -55,6 +55,7 @@ struct AttentionInput {
   const float* q = nullptr;  // [num_tokens, num_heads, k_dim]
   int64_t q_stride = 0;      // elements between tokens
   kernels::KvView kv;        // already holds this batch's keys and values
+  size_t kv_group = 0;       // which of the block tables leads to them
   float* out = nullptr;      // [num_tokens, num_heads, v_dim]
   int64_t out_stride = 0;
 };

@@ -8,9 +8,11 @@ namespace adit::nn {
 namespace {
 
 // Norms and turns the queries and keys of each row, and stores its keys and values in the cache.
-void PlaceKeys(Worker& worker, const Pass& pass, const kernels::KvView& kv, const AttentionBlockConfig& config,
+void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBlockConfig& config,
                const AttentionBlockWeights& weights, std::span<const Rope> ropes, float norm_eps) {
   const AttentionConfig& shape = config.shape;
+  const kernels::KvView kv = pass.kv_layout.View(pass.kv_pool, layer);
+  const size_t group = pass.kv_layout.group_of(layer);
   const auto turn = [&](int64_t row, float* heads, int num_heads) {
     if (config.rope < 0) return;
     const size_t index = static_cast<size_t>(config.rope);
@@ -34,7 +36,8 @@ void PlaceKeys(Worker& worker, const Pass& pass, const kernels::KvView& kv, cons
     turn(row, q, shape.num_heads);
     turn(row, k, shape.num_kv_heads);
     const RowPlace& place = pass.work.places[static_cast<size_t>(row)];
-    pass.kernels.store_kv({.kv = kv, .block_id = place.block_id, .slot = place.slot, .k = k, .v = v});
+    const auto block_table = pass.batch.sequences[place.sequence].block_tables[group];
+    pass.kernels.store_kv({.kv = kv, .block_id = block_table[place.block_index], .slot = place.slot, .k = k, .v = v});
   }
 }
 
@@ -54,13 +57,18 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
   RunLinear(worker, projections, work.normed.Input(), num_tokens);
   worker.Barrier();
 
-  const kernels::KvView kv = pass.kv_layout.View(pass.kv_pool, layer);
-  PlaceKeys(worker, pass, kv, config, weights, ropes, norm_eps);
+  PlaceKeys(worker, pass, layer, config, weights, ropes, norm_eps);
   worker.Barrier();
 
   const ActivationRows attended = work.attended.Narrowed(int64_t{shape.num_heads} * shape.v_dim);
   Attend(worker, pass.kernels, shape, pass.batch,
-         {.q = work.q, .q_stride = q_dim, .kv = kv, .out = attended.f32, .out_stride = attended.dim}, work.attention);
+         {.q = work.q,
+          .q_stride = q_dim,
+          .kv = pass.kv_layout.View(pass.kv_pool, layer),
+          .kv_group = pass.kv_layout.group_of(layer),
+          .out = attended.f32,
+          .out_stride = attended.dim},
+         work.attention);
   worker.Barrier();
   if (attended.q8 != nullptr) {
     for (int64_t row; (row = worker.Claim()) < num_tokens;) QuantizeRow(worker, pass, attended, row);

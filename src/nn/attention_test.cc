@@ -35,7 +35,7 @@ class AttentionCase {
   // [all queries, num_heads, v_dim] of the sequences from `first` to the end of `count`.
   std::vector<float> Run(const kernels::KernelTable& kernels, int num_threads, size_t first, size_t count) const {
     const KvLayout layout({{config_.num_kv_heads, config_.k_dim, config_.v_dim, config_.window}}, kernels.native_kv,
-                          kBlockSize);
+                          kernels.native_kv, kBlockSize);
     int64_t num_blocks = 0;
     for (int64_t length : lengths_) num_blocks += (length + kBlockSize - 1) / kBlockSize;
     AlignedBuffer pool =
@@ -43,6 +43,7 @@ class AttentionCase {
     std::memset(pool.data(), 0xff, pool.size_bytes());
 
     std::vector<std::vector<int32_t>> tables(count);
+    std::vector<std::span<const int32_t>> block_tables(count);
     std::vector<SequenceRows> rows;
     std::vector<float> q;
     int32_t next_block = static_cast<int32_t>(num_blocks);
@@ -56,10 +57,11 @@ class AttentionCase {
                           .k = keys_[s].data() + t * config_.num_kv_heads * config_.k_dim,
                           .v = values_[s].data() + t * config_.num_kv_heads * config_.v_dim});
       }
+      block_tables[i] = tables[i];
       rows.push_back({.row_begin = static_cast<int64_t>(q.size()) / (config_.num_heads * config_.k_dim),
                       .num_rows = query_counts_[s],
                       .first_position = lengths_[s] - query_counts_[s],
-                      .block_table = tables[i]});
+                      .block_tables = std::span(&block_tables[i], 1)});
       q.insert(q.end(), queries_[s].begin(), queries_[s].end());
     }
     const size_t num_rows = q.size() / static_cast<size_t>(config_.num_heads * config_.k_dim);

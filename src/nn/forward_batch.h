@@ -10,8 +10,10 @@ namespace adit::nn {
 struct SequenceRows {
   int64_t row_begin = 0;
   int64_t num_rows = 0;
-  int64_t first_position = 0;            // of row_begin; the cache already holds all positions before it
-  std::span<const int32_t> block_table;  // covers positions 0 .. first_position + num_rows - 1
+  int64_t first_position = 0;  // of row_begin; the cache already holds all positions before it
+  // [num_groups] of KvLayout, each covering positions 0 .. first_position + num_rows - 1. Entries of a group with a
+  // window may be anything where no query of this batch looks back to.
+  std::span<const std::span<const int32_t>> block_tables;
 };
 
 // What one forward pass computes: a ragged batch of tokens of several sequences, prompts and decodes alike.

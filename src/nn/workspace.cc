@@ -78,13 +78,14 @@ Result<Workspace> Workspace::Create(const WorkspaceSizes& sizes) {
 }
 
 void Workspace::Plan(const ForwardBatch& batch, int block_size) {
-  for (const SequenceRows& rows : batch.sequences) {
+  for (size_t sequence = 0; sequence < batch.sequences.size(); ++sequence) {
+    const SequenceRows& rows = batch.sequences[sequence];
     for (int64_t i = 0; i < rows.num_rows; ++i) {
       const int64_t position = rows.first_position + i;
-      places[static_cast<size_t>(rows.row_begin + i)] = {
-          .position = position,
-          .block_id = rows.block_table[static_cast<size_t>(position / block_size)],
-          .slot = static_cast<int>(position % block_size)};
+      places[static_cast<size_t>(rows.row_begin + i)] = {.position = position,
+                                                         .sequence = sequence,
+                                                         .block_index = static_cast<size_t>(position / block_size),
+                                                         .slot = static_cast<int>(position % block_size)};
     }
   }
   attention.Plan(batch);

@@ -58,7 +58,8 @@ struct WorkspaceSizes {
 // Where one row of a batch stands in its sequence and in the cache.
 struct RowPlace {
   int64_t position;
-  int32_t block_id;
+  size_t sequence;     // of the batch
+  size_t block_index;  // into its block tables
   int slot;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "adit/request.h"
 #include "adit/status.h"
 #include "sample/processor.h"
 #include "sample/sampling_params.h"
@@ -13,10 +14,7 @@
 
 namespace adit::sample {
 
-struct TokenLogprob {
-  int32_t id = 0;
-  double logprob = 0;
-};
+using adit::TokenLogprob;
 
 // A token and what the model thought of it. Log probabilities are natural logarithms of the softmax of the model's own
 // logits, before bias, penalties and temperature; they are finite and at most 0.
@@ -45,6 +43,9 @@ class Sampler {
   // vocab_size long; FailedPrecondition when no token can be picked.
   Result<SampledToken> Sample(std::span<const float> logits, std::span<const int32_t> prompt,
                               std::span<const int32_t> output, int64_t position);
+
+  // Works in another scratch from now on, under the same conditions.
+  void UseScratch(SampleScratch& scratch) { scratch_ = &scratch; }
 
   const SamplingParams& params() const { return params_; }
   int64_t vocab_size() const { return vocab_size_; }

@@ -26,14 +26,20 @@ Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(std::shared_ptr<formats
   const nn::ExecContext context{kernels, *harness->team_};
   ADIT_ASSIGN_OR_RETURN(harness->weights_, models::LoadWeights(harness->spec_, harness->file_, context,
                                                                models::ActivationTerms::kNormed, {}));
-  harness->layout_ = std::make_unique<nn::KvLayout>(harness->spec_.CacheSpecs(), kernels.native_kv, kBlockSize);
-  constexpr int64_t kNumBlocks = kMaxContext / kBlockSize;
-  const size_t kv_bytes = static_cast<size_t>(kNumBlocks) * harness->layout_->block_bytes();
+  harness->layout_ =
+      std::make_unique<nn::KvLayout>(harness->spec_.CacheSpecs(), kernels.native_kv, kernels.native_kv, kBlockSize);
+  constexpr int64_t kBlocksPerGroup = kMaxContext / kBlockSize;
+  const size_t num_groups = harness->layout_->num_groups();
+  const size_t num_blocks = static_cast<size_t>(kBlocksPerGroup) * num_groups;
+  const size_t kv_bytes = num_blocks * harness->layout_->block_bytes();
   ADIT_ASSIGN_OR_RETURN(harness->kv_memory_, AlignedBuffer::Allocate(kv_bytes, "test cache"));
   // Slots that were never written hold NaN, in every KV type.
   std::memset(harness->kv_memory_.data(), 0xff, kv_bytes);
-  for (int32_t i = 0; i < kNumBlocks; ++i)
-    harness->block_table_.push_back(static_cast<int32_t>((i * 13 + 5) % kNumBlocks));
+  harness->block_tables_.resize(num_groups);
+  for (size_t i = 0; i < num_blocks; ++i) {
+    harness->block_tables_[i % num_groups].push_back(static_cast<int32_t>((i * 13 + 5) % num_blocks));
+  }
+  for (const auto& table : harness->block_tables_) harness->block_table_views_.emplace_back(table);
   ADIT_ASSIGN_OR_RETURN(harness->forward_, models::ForwardPass::Create(harness->spec_, harness->weights_,
                                                                        *harness->layout_, context, kMaxTokens));
   return harness;
@@ -48,7 +54,7 @@ std::vector<float> ModelHarness::Run(std::span<const int32_t> tokens, int64_t po
     const auto part = tokens.subspan(begin, std::min(static_cast<size_t>(chunk), tokens.size() - begin));
     const nn::SequenceRows rows{.num_rows = static_cast<int64_t>(part.size()),
                                 .first_position = position + static_cast<int64_t>(begin),
-                                .block_table = block_table_};
+                                .block_tables = block_table_views_};
     std::vector<int64_t> logit_rows;
     for (size_t i = 0; i < part.size(); ++i) {
       if (begin + i >= first_logits) logit_rows.push_back(static_cast<int64_t>(i));

@@ -56,7 +56,8 @@ class ModelHarness {
   models::ModelWeights weights_;
   std::unique_ptr<nn::KvLayout> layout_;
   AlignedBuffer kv_memory_;
-  std::vector<int32_t> block_table_;
+  std::vector<std::vector<int32_t>> block_tables_;           // [num_groups]
+  std::vector<std::span<const int32_t>> block_table_views_;  // of block_tables_
   std::unique_ptr<models::ForwardPass> forward_;
 };
 

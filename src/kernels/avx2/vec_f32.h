@@ -44,6 +44,15 @@ struct VecF32 {
   [[gnu::always_inline]] static VecF32 LoadU8(const uint8_t* p) {
     return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
   }
+  // The signed numbers in the low four bits of each byte, and in the high four.
+  [[gnu::always_inline]] static VecF32 LoadLowI4(const int8_t* p) {
+    const __m256i bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    return {_mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(bytes, 28), 28))};
+  }
+  [[gnu::always_inline]] static VecF32 LoadHighI4(const int8_t* p) {
+    const __m256i bytes = _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    return {_mm256_cvtepi32_ps(_mm256_srai_epi32(bytes, 4))};
+  }
   [[gnu::always_inline]] static VecF32 LoadI32(const int32_t* p) {
     return {_mm256_cvtepi32_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
   }

@@ -39,6 +39,14 @@ struct VecF32 {
   [[gnu::always_inline]] static VecF32 LoadU8(const uint8_t* p) {
     return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
   }
+  // The signed numbers in the low four bits of each byte, and in the high four. The lookup takes four bits of its
+  // index.
+  [[gnu::always_inline]] static VecF32 LoadLowI4(const int8_t* p) {
+    return {_mm512_permutexvar_ps(WidenU8(p), SignedI4())};
+  }
+  [[gnu::always_inline]] static VecF32 LoadHighI4(const int8_t* p) {
+    return {_mm512_permutexvar_ps(_mm512_srli_epi32(WidenU8(p), 4), SignedI4())};
+  }
   [[gnu::always_inline]] static VecF32 LoadI32(const int32_t* p) { return {_mm512_cvtepi32_ps(_mm512_loadu_si512(p))}; }
   [[gnu::always_inline]] static VecF32 LoadF16Partial(const uint16_t* p, int64_t n) {
     return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(FirstLanes(n), p))};
@@ -107,6 +115,12 @@ struct VecF32 {
   }
 
  private:
+  [[gnu::always_inline]] static __m512i WidenU8(const int8_t* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  [[gnu::always_inline]] static __m512 SignedI4() {
+    return _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
+  }
   [[gnu::always_inline]] static __mmask16 FirstLanes(int64_t n) { return static_cast<__mmask16>((1u << n) - 1u); }
   [[gnu::always_inline]] static __m256 LowHalf(VecF32 a) { return _mm512_castps512_ps256(a.v); }
   [[gnu::always_inline]] static __m256 HighHalf(VecF32 a) { return _mm512_extractf32x8_ps(a.v, 1); }

@@ -1,7 +1,8 @@
 #ifndef ADIT_KERNELS_GENERIC_ATTEND_H_
 #define ADIT_KERNELS_GENERIC_ATTEND_H_
 
-#include "kernels/generic/attend_tiles.h"
+#include "kernels/generic/attend_scores.h"
+#include "kernels/generic/attend_values.h"
 #include "kernels/generic/attn_state.h"
 #include "kernels/generic/exp.h"
 
@@ -10,7 +11,13 @@
 //
 // Bytes moved: keys and values of the KV head once a chunk, for all queries and heads of the call. Operations: for each
 // query head and position 2 (k_dim + v_dim) and about 20 for the exponential. With few rows (decode) the limit is the
-// memory or cache that holds the keys, with many the FMA units.
+// memory or cache that holds the keys, with many the FMA units. Codes move half or a quarter of the bytes of halves,
+// but widening them takes as many instructions (kQ8_0) or half as many again (kQ4_0), so that they are near the second
+// limit. Decode of one core of an EPYC 7003 (Zen 3) at depth 4096, blocks of 16, ns for each position from memory and,
+// in brackets, from the third-level cache; a second core beside it gets the same:
+//   KV heads x heads x dim   F16         BF16        Q8_0        Q4_0        keys Q8_0, values Q4_0
+//   3 x 3 x 64               56 (33)     55 (39)     48 (40)     53 (48)     51 (44)
+//   8 x 4 x 128              384 (317)   399 (338)   312 (263)   306 (287)   299 (274)
 namespace adit::kernels::generic {
 
 // Positions [begin, end), from the start of the chunk.
@@ -33,29 +40,68 @@ template <typename V>
   return {ClampToChunk<V>(begin), ClampToChunk<V>(position + 1 - chunk_begin)};
 }
 
+// What a call reads of a chunk.
+template <typename V>
+struct Chunk {
+  ChunkArray<V> keys;
+  ChunkArray<V> values;
+};
+
 // Finds the groups that hold positions of `range`, which is not empty; others may lie in blocks that the table does not
-// have.
-template <typename V, typename Kv>
-[[gnu::always_inline]] inline ChunkGroups<V, Kv> FindGroups(const AttendArgs& args, int kv_head, int64_t chunk,
-                                                            Range range) {
-  ChunkGroups<V, Kv> groups;
-  groups.key_stride = args.kv.block_size;
-  groups.k_dim = args.kv.k_dim;
-  groups.v_dim = args.kv.v_dim;
+// have. Scales lie apart from what tiles prefetch, so those of values are asked for here.
+template <typename V>
+[[gnu::always_inline]] inline void FindGroups(const AttendArgs& args, int kv_head, int64_t chunk_index, Range range,
+                                              Chunk<V>& chunk) {
+  const KvView& kv = args.kv;
+  const KvHeadLayout layout = LayoutOf<V>(kv);
+  const size_t key_bytes = KvTokenBytes(kv.k_type, 1);  // of what a row of keys has for a token
+  const auto block_size = static_cast<size_t>(kv.block_size);
+  chunk.keys.stride = static_cast<int64_t>(key_bytes * block_size);
+  chunk.keys.dim = kv.k_dim;
+  chunk.values.stride = static_cast<int64_t>(KvTokenBytes(kv.v_type, kv.v_dim));
+  chunk.values.dim = kv.v_dim;
+  chunk.keys.scale_stride = chunk.values.scale_stride = kv.block_size;
   const int begin = range.begin / V::kLanes;
   const int end = (range.end + V::kLanes - 1) / V::kLanes;
-  for (int group = begin; group < end; ++group) {
-    const int64_t position = chunk * kAttentionChunk + group * V::kLanes;
-    const int64_t slot = position % args.kv.block_size;
-    const HeadBlock<Kv> block(args.kv, args.block_table[position / args.kv.block_size], kv_head);
-    groups.keys[group] = block.keys + slot;
-    groups.values[group] = block.values + slot * args.kv.v_dim;
+  const auto position = static_cast<size_t>(chunk_index * kAttentionChunk + begin * V::kLanes);
+  const int32_t* block_id = args.block_table + position / block_size;
+  HeadBlock block = FindHead<V>(kv, layout, *block_id, kv_head);
+  size_t slot = position % block_size;
+  for (int group = begin; group < end; ++group, slot += V::kLanes) {
+    if (slot == block_size) {
+      block = FindHead<V>(kv, layout, *++block_id, kv_head);
+      slot = 0;
+    }
+    chunk.keys.elements[group] = block.keys.elements + slot * key_bytes;
+    chunk.keys.scales[group] = block.keys.scales + slot;
+    chunk.values.elements[group] = block.values.elements + slot * static_cast<size_t>(chunk.values.stride);
+    chunk.values.scales[group] = block.values.scales + slot;
+    if (HasScales(kv.v_type)) __builtin_prefetch(chunk.values.scales[group]);
   }
+}
+
+// What is read behind the groups of a chunk, only to be prefetched: after its keys its values, and after its values the
+// keys of the next chunk, of which positions below `end` are there.
+template <typename V>
+[[gnu::always_inline]] inline void LookAhead(const AttendArgs& args, int kv_head, int64_t chunk_index, Range range,
+                                             int64_t end, Chunk<V>& chunk) {
+  const KvView& kv = args.kv;
+  const KvHeadLayout layout = LayoutOf<V>(kv);
+  const size_t token_bytes = KvTokenBytes(kv.k_type, kv.k_dim);
+  const int group_begin = range.begin / V::kLanes;
+  const int group_end = (range.end + V::kLanes - 1) / V::kLanes;
   for (int i = 0; i < kMaxGroupsAhead; ++i) {
-    groups.keys[end + i] = groups.values[begin + i < end ? begin + i : begin];
-    groups.values[end + i] = groups.values[end - 1];
+    const int group = group_begin + i < group_end ? group_begin + i : group_begin;
+    chunk.keys.elements[group_end + i] = chunk.values.elements[group];
+    const int64_t position = (chunk_index + 1) * kAttentionChunk + i * V::kLanes;
+    if (position < end) {
+      const HeadBlock block = FindHead<V>(kv, layout, args.block_table[position / kv.block_size], kv_head);
+      chunk.values.elements[group_end + i] =
+          block.keys.elements + static_cast<size_t>(position % kv.block_size) * token_bytes;
+    } else {
+      chunk.values.elements[group_end + i] = chunk.values.elements[group_end - 1];
+    }
   }
-  return groups;
 }
 
 // Turns the scores of `range` into exp(score - largest) and gives the largest and the sum. Position i is added in lane
@@ -81,77 +127,93 @@ template <typename V>
   *sum = V::ReduceAdd(total);
 }
 
-// kRows neighbouring rows of a call. `row` counts [query, head of the group].
-template <typename V, typename Kv, int kRows>
-void AttendRows(const AttendArgs& args, const AttendWork& work, const ChunkGroups<V, Kv>& chunk, int64_t chunk_index,
-                int row) noexcept {
+// The two products for each number of rows, 1..kMaxTileRows.
+template <typename V>
+struct KeyFunctions {
+  ScoresFunction<V> scores[kMaxTileRows];
+};
+template <typename V>
+struct ValueFunctions {
+  ValuesFunction<V> weighted_values[kMaxTileRows];
+};
+template <typename V, typename Kv>
+inline constexpr KeyFunctions<V> kKeyFunctions = {
+    {Scores<V, Kv, 1>, Scores<V, Kv, 2>, Scores<V, Kv, 3>, Scores<V, Kv, 4>, Scores<V, Kv, 5>, Scores<V, Kv, 6>}};
+template <typename V, typename Kv>
+inline constexpr ValueFunctions<V> kValueFunctions = {{WeightedValues<V, Kv, 1>, WeightedValues<V, Kv, 2>,
+                                                       WeightedValues<V, Kv, 3>, WeightedValues<V, Kv, 4>,
+                                                       WeightedValues<V, Kv, 5>, WeightedValues<V, Kv, 6>}};
+
+// num_rows neighbouring rows of a call. `first_row` counts [query, head of the group].
+template <typename V>
+void AttendRows(const AttendArgs& args, const AttendWork& work, const KeyFunctions<V>& key_functions,
+                const ValueFunctions<V>& value_functions, const Chunk<V>& chunk, int64_t chunk_index, int first_row,
+                int num_rows) noexcept {
   const int64_t state_floats = AttnStateFloats(args.kv.v_dim);
-  float* states = work.scratch + kMaxAttendQueries * args.heads_per_kv * kAttentionChunk + row * state_floats;
-  TileRows<kRows> rows;
-  Range ranges[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    const int64_t query = work.query_begin + (row + r) / args.heads_per_kv;
-    const int64_t head = int64_t{work.kv_head} * args.heads_per_kv + (row + r) % args.heads_per_kv;
+  float* states = work.scratch + kMaxAttendQueries * args.heads_per_kv * kAttentionChunk + first_row * state_floats;
+  TileRows rows = {};
+  Range ranges[kMaxTileRows] = {};
+  for (int r = 0; r < num_rows; ++r) {
+    const int64_t query = work.query_begin + (first_row + r) / args.heads_per_kv;
+    const int64_t head = int64_t{work.kv_head} * args.heads_per_kv + (first_row + r) % args.heads_per_kv;
     rows.q[r] = args.q + query * args.q_stride + head * args.kv.k_dim;
-    rows.weights[r] = work.scratch + (row + r) * kAttentionChunk;
+    rows.weights[r] = work.scratch + (first_row + r) * kAttentionChunk;
     rows.values[r] = states + r * state_floats + 2;
     ranges[r] = Visible<V>(args, args.first_position + query, chunk_index);
   }
   // Both ends of the range never fall from one row to the next.
-  const int group_end = (ranges[kRows - 1].end + V::kLanes - 1) / V::kLanes;
-  Scores<V, Kv, kRows>(chunk, rows, ranges[0].begin / V::kLanes, group_end, V::Broadcast(args.scale));
-  for (int r = 0; r < kRows; ++r) {
+  const Range& last = ranges[num_rows - 1];
+  const int group_end = (last.end + V::kLanes - 1) / V::kLanes;
+  key_functions.scores[num_rows - 1](chunk.keys, rows, ranges[0].begin / V::kLanes, group_end, args.scale);
+  for (int r = 0; r < num_rows; ++r) {
     float* state = states + r * state_floats;
     Softmax<V>(rows.weights[r], ranges[r], &state[0], &state[1]);
     for (int d = 0; d < args.kv.v_dim; ++d) rows.values[r][d] = 0.0f;
   }
   // What all rows see they do together; what lies before and behind, each by itself, for a position that a row does not
   // see may hold anything.
-  const int begin = ranges[kRows - 1].begin;
+  const int begin = last.begin;
   const int end = ranges[0].end > begin ? ranges[0].end : begin;
   const auto alone = [&](int r, int from, int to) {
-    const TileRows<1> one = {{rows.q[r]}, {rows.weights[r]}, {rows.values[r]}};
-    if (from < to) WeightedValues<V, Kv, 1>(chunk, one, from, to);
+    const TileRows one = {{rows.q[r]}, {rows.weights[r]}, {rows.values[r]}};
+    if (from < to) value_functions.weighted_values[0](chunk.values, one, from, to);
   };
-  for (int r = 0; r < kRows; ++r) alone(r, ranges[r].begin, ranges[r].end < begin ? ranges[r].end : begin);
-  if (begin < end) WeightedValues<V, Kv, kRows>(chunk, rows, begin, end);
-  for (int r = 0; r < kRows; ++r) alone(r, ranges[r].begin > end ? ranges[r].begin : end, ranges[r].end);
+  for (int r = 0; r < num_rows; ++r) alone(r, ranges[r].begin, ranges[r].end < begin ? ranges[r].end : begin);
+  if (begin < end) value_functions.weighted_values[num_rows - 1](chunk.values, rows, begin, end);
+  for (int r = 0; r < num_rows; ++r) alone(r, ranges[r].begin > end ? ranges[r].begin : end, ranges[r].end);
 }
 
-// AttendRows for each number of rows, 1..kMaxTileRows.
-template <typename V, typename Kv>
-inline constexpr void (*kAttendRows[])(const AttendArgs&, const AttendWork&, const ChunkGroups<V, Kv>&, int64_t,
-                                       int) noexcept = {AttendRows<V, Kv, 1>, AttendRows<V, Kv, 2>,
-                                                        AttendRows<V, Kv, 3>, AttendRows<V, Kv, 4>,
-                                                        AttendRows<V, Kv, 5>, AttendRows<V, Kv, 6>};
-
-template <typename V, typename Kv>
-void Attend(const AttendArgs& args, const AttendWork& work) noexcept {
+template <typename V>
+void Attend(const AttendArgs& args, const AttendWork& work, const KeyFunctions<V>& key_functions,
+            const ValueFunctions<V>& value_functions) noexcept {
   const int64_t state_floats = AttnStateFloats(args.kv.v_dim);
   const float* chunk_states = work.scratch + kMaxAttendQueries * args.heads_per_kv * kAttentionChunk;
-  for (int64_t chunk = work.chunk_begin; chunk < work.chunk_end; ++chunk) {
+  Chunk<V> chunk;
+  for (int64_t index = work.chunk_begin; index < work.chunk_end; ++index) {
     // The queries that see some of the chunk: the others are before it or, past the window, behind.
     int64_t begin = work.query_begin;
     int64_t end = work.query_end;
     Range first = {0, 0};
     Range last = {0, 0};
     for (; begin < end; ++begin) {
-      first = Visible<V>(args, args.first_position + begin, chunk);
+      first = Visible<V>(args, args.first_position + begin, index);
       if (first.begin < first.end) break;
     }
     for (; end > begin; --end) {
-      last = Visible<V>(args, args.first_position + end - 1, chunk);
+      last = Visible<V>(args, args.first_position + end - 1, index);
       if (last.begin < last.end) break;
     }
     if (begin == end) continue;
-    const auto groups = FindGroups<V, Kv>(args, work.kv_head, chunk, {first.begin, last.end});
+    FindGroups<V>(args, work.kv_head, index, {first.begin, last.end}, chunk);
+    const int64_t seen_end = index + 1 < work.chunk_end ? args.first_position + end : 0;
+    LookAhead<V>(args, work.kv_head, index, {first.begin, last.end}, seen_end, chunk);
     const int row_begin = static_cast<int>(begin - work.query_begin) * args.heads_per_kv;
     const int row_end = static_cast<int>(end - work.query_begin) * args.heads_per_kv;
     // As few tiles as there can be, of sizes that differ by one at most.
     int num_tiles = (row_end - row_begin + kMaxTileRows - 1) / kMaxTileRows;
     for (int row = row_begin; row < row_end; --num_tiles) {
       const int num_rows = (row_end - row + num_tiles - 1) / num_tiles;
-      kAttendRows<V, Kv>[num_rows - 1](args, work, groups, chunk, row);
+      AttendRows<V>(args, work, key_functions, value_functions, chunk, index, row, num_rows);
       row += num_rows;
     }
     for (int row = row_begin; row < row_end; ++row) {

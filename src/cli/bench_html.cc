@@ -1,0 +1,182 @@
+// HtmlReport.
+#include <fmt/core.h>
+
+#include "cli/bench_report.h"
+#include "cli/svg_plot.h"
+
+namespace adit::cli {
+namespace {
+
+// Colours of the series differ in lightness too, for those who do not tell the hues apart.
+constexpr std::string_view kStyle = R"css(
+:root { color-scheme: light dark; --page: #fcfcfb; --ink: #1a1a19; --soft: #5f5e58; --rule: #dcdad3;
+  --s0: #1f6fc4; --s1: #d4570f; --s2: #0f8a6a; --s3: #8a4fc0; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #191918; --ink: #ececea; --soft: #a9a8a2; --rule: #3b3a37;
+    --s0: #5ba3ee; --s1: #f0935a; --s2: #3fc29b; --s3: #b892e6; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1rem; max-width: 72rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.45 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0; padding: 0; }
+.tiles div { border: 1px solid var(--rule); border-radius: .4rem; padding: .6rem .8rem; }
+.tiles dt { color: var(--soft); font-size: .85rem; }
+.tiles dd { margin: 0; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.5rem; }
+figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .3rem; }
+svg { display: block; width: 100%; height: auto; max-width: 40rem; }
+svg text { font: 11.5px system-ui, sans-serif; fill: var(--ink); }
+.axis { stroke: var(--soft); } .grid { stroke: var(--rule); }
+.reference { stroke: var(--soft); stroke-dasharray: 3 3; }
+.line { fill: none; stroke-width: 1.8; stroke-linejoin: round; } .bar { stroke: none; }
+.line.s0 { stroke: var(--s0); } .line.s1 { stroke: var(--s1); stroke-dasharray: 6 3; }
+.line.s2 { stroke: var(--s2); stroke-dasharray: 2 2; } .line.s3 { stroke: var(--s3); stroke-dasharray: 9 3 2 3; }
+.bar.s0 { fill: var(--s0); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .5rem 0; }
+caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .3rem; }
+th, td { padding: .25rem .8rem .25rem 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th:first-child { text-align: left; } thead th { color: var(--soft); font-weight: 600; }
+tbody th { font-weight: 400; } td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+)css";
+
+std::string Figure(const std::string& title, const std::string& svg) {
+  if (svg.empty()) return {};
+  return fmt::format("<figure>\n<figcaption>{}</figcaption>\n{}</figure>\n", EscapeHtml(title), svg);
+}
+
+// A table whose columns but the first are numbers. Cells are plain text.
+class HtmlTable {
+ public:
+  HtmlTable(std::string_view caption, const std::vector<std::string>& heads) {
+    html_ = fmt::format("<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr>", EscapeHtml(caption));
+    for (const std::string& head : heads) html_ += fmt::format("<th scope=\"col\">{}</th>", EscapeHtml(head));
+    html_ += "</tr></thead>\n<tbody>\n";
+  }
+  void Row(std::string_view head, const std::vector<std::string>& cells, bool as_text = false) {
+    html_ += fmt::format("<tr><th scope=\"row\">{}</th>", EscapeHtml(head));
+    for (const std::string& cell : cells) {
+      html_ += fmt::format("<td{}>{}</td>", as_text ? " class=\"text\"" : "", EscapeHtml(cell));
+    }
+    html_ += "</tr>\n";
+  }
+  std::string Close() { return std::move(html_) + "</tbody>\n</table></div>\n"; }
+
+ private:
+  std::string html_;
+};
+
+std::vector<std::string> SpreadCells(const sched::Spread& spread, double scale, int decimals) {
+  std::vector<std::string> cells;
+  for (const double value : {spread.mean, spread.p50, spread.p90, spread.p99, spread.max}) {
+    cells.push_back(FormatNumber(value * scale, decimals));
+  }
+  return cells;
+}
+
+std::string Tiles(const sched::LoadSummary& summary) {
+  const auto tile = [](std::string_view label, const std::string& value) {
+    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", label, value);
+  };
+  return "<dl class=\"tiles\">\n" + tile("output tokens / s", FormatNumber(summary.output_tokens_per_s, 1)) +
+         tile("requests / s", FormatNumber(summary.requests_per_s, 2)) +
+         tile("time to first token, p50", FormatNumber(summary.ttft_s.p50 * 1e3, 1) + " ms") +
+         tile("inter-token latency, p99", FormatNumber(summary.itl_s.p99 * 1e3, 1) + " ms") +
+         tile("end to end, mean", FormatNumber(summary.e2e_s.mean, 2) + " s") +
+         tile("prefix cache hits", FormatNumber(100.0 * summary.cached_share, 1) + " %") + "</dl>\n";
+}
+
+std::string Timelines(const std::vector<sched::TimelinePoint>& points) {
+  std::vector<double> x;
+  LinePlot sequences{"Sequences", "seconds", "sequences", {}, {{"running", {}}, {"waiting", {}}}};
+  LinePlot pages{"Pages, % of the pool", "seconds", "%", {}, {{"in use", {}}, {"cached prefixes", {}}}};
+  LinePlot tokens{"Tokens per second", "seconds", "tokens/s", {}, {{"output", {}}, {"prompt, computed", {}}}};
+  for (const sched::TimelinePoint& point : points) {
+    x.push_back((point.begin_s + point.end_s) / 2.0);
+    sequences.series[0].values.push_back(point.running);
+    sequences.series[1].values.push_back(point.waiting);
+    pages.series[0].values.push_back(100.0 * point.used_share);
+    pages.series[1].values.push_back(100.0 * point.cached_share);
+    tokens.series[0].values.push_back(point.output_tokens_per_s);
+    tokens.series[1].values.push_back(point.prompt_tokens_per_s);
+  }
+  std::string html;
+  for (LinePlot* plot : {&sequences, &pages, &tokens}) {
+    plot->x = x;
+    html += Figure(plot->title, SvgLinePlot(*plot));
+  }
+  return html;
+}
+
+std::string Ledger(const BenchReport& report) {
+  if (report.ledger.empty()) return {};
+  std::vector<PlotBar> bars;
+  HtmlTable table(report.repeats > 1 ? fmt::format("Medians of {} runs", report.repeats) : "One run each",
+                  {"technique", "measure", "with", "without", "worth", "without it"});
+  for (const LedgerRow& row : report.ledger) {
+    const LedgerMetric& primary = row.metrics.front();
+    bars.push_back({.label = fmt::format("{}: {}", LabelOf(row.technique), primary.label),
+                    .value = primary.worth(),
+                    .text = WorthText(primary.worth())});
+    for (const LedgerMetric& metric : row.metrics) {
+      table.Row(LabelOf(row.technique), {metric.label, LedgerText(metric.with), LedgerText(metric.without),
+                                         WorthText(metric.worth()), row.instead});
+    }
+  }
+  const std::string title = "How many times better with each technique than without";
+  return "<h2>What each technique is worth</h2>\n" + Figure(title, SvgBars(title, bars, 1.0)) + table.Close();
+}
+
+std::string Tables(const BenchReport& report) {
+  const sched::LoadSummary& summary = report.run.summary;
+  HtmlTable latencies("Latencies", {"latency", "mean", "p50", "p90", "p99", "max"});
+  for (const ReportedSpread& reported : SpreadsOf(summary)) {
+    latencies.Row(fmt::format("{} ({})", reported.label, reported.unit),
+                  SpreadCells(reported.spread, reported.scale, reported.unit == "s" ? 3 : 1));
+  }
+  HtmlTable numbers("Counts and rates", {"measure", "value"});
+  for (const ReportedNumber& number : NumbersOf(summary)) {
+    numbers.Row(number.label, {fmt::format("{} {}", FormatNumber(number.value, number.decimals), number.unit)});
+  }
+  std::string html = "<h2>Numbers</h2>\n" + latencies.Close() + numbers.Close();
+  if (report.tenants.size() > 1) {
+    HtmlTable tenants("Tenants", {"tenant", "requests", "completed", "output tokens", "TTFT mean (ms)", "TTFT p99 (ms)",
+                                  "end to end mean (s)"});
+    for (size_t i = 0; i < report.tenants.size(); ++i) {
+      const sched::TenantSummary& tenant = summary.tenants[i];
+      tenants.Row(report.tenants[i], {FormatNumber(static_cast<double>(tenant.requests), 0),
+                                      FormatNumber(static_cast<double>(tenant.completed), 0),
+                                      FormatNumber(static_cast<double>(tenant.output_tokens), 0),
+                                      FormatNumber(tenant.ttft_s.mean * 1e3, 1),
+                                      FormatNumber(tenant.ttft_s.p99 * 1e3, 1), FormatNumber(tenant.e2e_s.mean, 3)});
+    }
+    html += tenants.Close();
+  }
+  HtmlTable settings("Settings", {"setting", "value"});
+  for (const BenchSetting& setting : report.settings) {
+    settings.Row(LabelOf(setting.key), {SettingText(setting)}, /*as_text=*/true);
+  }
+  return html + "<h2>How it was run</h2>\n" + settings.Close();
+}
+
+}  // namespace
+
+std::string HtmlReport(const BenchReport& report) {
+  const sched::LoadSummary& summary = report.run.summary;
+  const std::string title = EscapeHtml(report.title);
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n<style>{}</style>\n"
+      "</head>\n<body>\n<main>\n<h1>{}</h1>\n",
+      title, kStyle, title);
+  html += Tiles(summary);
+  html += "<div class=\"plots\">\n";
+  html += Figure("Time to first token", SvgTimeHistogram("Time to first token", summary.ttft_histogram));
+  html += Figure("Inter-token latency", SvgTimeHistogram("Inter-token latency", summary.itl_histogram));
+  html += Timelines(report.run.timeline);
+  html += "</div>\n";
+  html += Ledger(report) + Tables(report);
+  return html + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,90 @@
+"""adit bench: loads, reports, and what the ledger says."""
+import json
+
+import pytest
+
+SMALL = ("--num-prompts", "60", "--input-len", "uniform:10:200", "--output-len", "lognormal:40:0.8:1:300")
+
+
+def simulate(adit, *arguments):
+    return json.loads(adit.ok("bench", "simulate", *SMALL, "-o", "json", *arguments))
+
+
+def test_the_same_flags_give_the_same_report(adit):
+    arguments = ("bench", "simulate", *SMALL, "--seed", "5", "--request-rate", "20", "--policy", "sjf")
+    for form in ("md", "json", "html"):
+        assert adit.ok(*arguments, "-o", form) == adit.ok(*arguments, "-o", form)
+
+
+def test_numbers_agree_with_each_other(adit):
+    report = simulate(adit, "--turns", "3", "--shared-prefix", "64")
+    assert report["completed"] == report["requests"] == 60
+    assert report["output_tokens_per_s"] == pytest.approx(report["output_tokens"] / report["duration_s"])
+    assert report["ttft_p50_ms"] <= report["ttft_p90_ms"] <= report["ttft_p99_ms"] <= report["ttft_max_ms"]
+    assert report["prefix_hit_percent"] == pytest.approx(
+        100 * report["cached_prompt_tokens"] / report["prompt_tokens"])
+    assert report["settings"]["turns"] == 3
+    timeline = report["timeline"]
+    tokens = sum(rate * (end - begin) for begin, end, rate in
+                 zip(timeline["begin_s"], timeline["end_s"], timeline["output_tokens_per_s"]))
+    assert tokens == pytest.approx(report["output_tokens"])
+
+
+def test_the_ledger_has_what_each_technique_is_worth(adit):
+    report = simulate(adit, "--shared-prefix", "400", "--ablate")
+    worth = {row["technique"]: row["worth"] for row in report["ablation"] if row["primary"]}
+    assert set(worth) == {"batching", "continuous_batching", "prefix_cache", "chunked_prefill"}
+    assert worth["batching"] > 3 and worth["prefix_cache"] > 1.5
+
+
+def test_a_page_is_written_where_it_is_wanted(adit, tmp_path):
+    path = tmp_path / "load.html"
+    path.write_text("x" * 1_000_000)
+    assert adit.ok("bench", "simulate", *SMALL, "-o", "html", "--output-file", path) == b""
+    page = path.read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n") and page.count("<svg ") == 5
+
+
+def test_a_trace(adit, tmp_path):
+    path = tmp_path / "trace.jsonl"
+    lines = [{"timestamp": 1000 * i, "input_length": 600, "output_length": 10, "hash_ids": [1]} for i in range(20)]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    report = json.loads(adit.ok("bench", "simulate", "--dataset", path, "-o", "json"))
+    assert report["completed"] == 20 and report["output_tokens"] == 200
+    assert report["prefix_hit_percent"] == pytest.approx(100 * 19 * 512 / (20 * 600))
+    assert report["duration_s"] > 19
+
+
+@pytest.mark.parametrize("arguments, hint", [
+    (["--request-rate", "0"], "the rate is 0"),
+    (["--burstiness", "0"], "burstiness is 0"),
+    (["--max-num-seqs", "1000"], "max_batch_tokens is 512"),
+    (["--pages", "1", "--block-size", "1"], "no room"),
+    (["--output-file", "/nowhere/at/all"], "/nowhere/at/all"),
+    (["--dataset", "/nowhere.jsonl"], "/nowhere.jsonl"),
+    (["--dataset", "/nowhere.jsonl", "--turns", "2"], "--num-prompts and --seed"),
+])
+def test_wrong_usage(adit, arguments, hint):
+    done = adit.run("bench", "simulate", *arguments)
+    message = done.stderr.decode()
+    assert done.returncode in (2, 4) and hint in message and message.count("\n") == 1 and done.stdout == b""
+
+
+def test_throughput_serves_a_model(adit, tiny_gguf):
+    load = ("--num-prompts", "12", "--input-len", "uniform:5:30", "--output-len", "uniform:1:12", "--turns", "2",
+            "--shared-prefix", "32", "--kv-tokens", "2048", "--request-rate", "200")
+    report = json.loads(adit.ok("bench", "throughput", tiny_gguf, *load, "-o", "json"))
+    assert report["completed"] == 12
+    assert report["cached_prompt_tokens"] > 0
+    assert report["ttft_mean_ms"] > 0 and report["mean_e2e_s"] * 1000 >= report["ttft_mean_ms"]
+    assert report["settings"]["model"] == str(tiny_gguf)
+    again = json.loads(adit.ok("bench", "throughput", tiny_gguf, *load, "-o", "json", "--ablate", "--repeat", "2"))
+    assert again["output_tokens"] == report["output_tokens"]
+    assert {row["technique"] for row in again["ablation"]} >= {"batching", "prefix_cache"}
+
+
+def test_throughput_refuses_what_does_not_fit(adit, tiny_gguf):
+    report = json.loads(adit.ok("bench", "throughput", tiny_gguf, "--num-prompts", "6", "--input-len", "uniform:10:90",
+                                "--output-len", "5", "--kv-tokens", "64", "--max-num-seqs", "2", "-o", "json"))
+    assert report["completed"] + report["refused_too_long"] == 6
+    assert "--block-size" in adit.fails(2, "bench", "throughput", tiny_gguf, "--block-size", "24")
