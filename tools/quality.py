@@ -2,10 +2,12 @@
 """Compare kernel sets with each other, and adit with llama.cpp, on one text.
 
     tools/quality.py MODEL.gguf TEXT [--tokens 2000] [--isa avx2,ref] [--adit build/release/adit]
+    tools/quality.py MODEL.gguf TEXT --kv-types q8_0 q4_0 q8_0,q4_0 f16
 
 Runs the first tokens of TEXT as one sequence. Prints for each kernel set its perplexity; against the last set of the list the mean
 Kullback-Leibler divergence and the share of positions with the same best token; and, where the llama_cpp package is
-installed, llama.cpp's perplexity on the same tokens of the same file and the ratio. Needs numpy and safetensors.
+installed, llama.cpp's perplexity on the same tokens of the same file and the ratio. With --kv-types it compares types of
+cached keys and values instead, on the kernels that adit chooses, against the last of the list. Needs numpy and safetensors.
 """
 import argparse
 import json
@@ -17,11 +19,11 @@ import numpy
 from safetensors import safe_open
 
 
-def logits_of(args, ids, isa, folder):
-    out = folder / f"{isa}.safetensors"
+def logits_of(args, ids, option, value, folder):
+    out = folder / f"{value}.safetensors"
     tokens = folder / "tokens.txt"
     tokens.write_text(",".join(map(str, ids)))
-    subprocess.run([args.adit, "logits", args.model, "--tokens-file", tokens, "--all", "--isa", isa, "-o", out],
+    subprocess.run([args.adit, "logits", args.model, "--tokens-file", tokens, "--all", option, value, "-o", out],
                    check=True, stdout=subprocess.DEVNULL)
     with safe_open(out, framework="numpy") as file:
         return file.get_tensor("logits")
@@ -62,6 +64,7 @@ def main():
     parser.add_argument("text")
     parser.add_argument("--tokens", type=int, default=2000)
     parser.add_argument("--isa", default="avx2,ref")
+    parser.add_argument("--kv-types", nargs="+", metavar="TYPE")
     parser.add_argument("--adit", default=str(pathlib.Path(__file__).resolve().parent.parent / "build/release/adit"))
     args = parser.parse_args()
     answer = subprocess.run([args.adit, "tokenize", args.model, "--file", args.text, "--add-special", "--json"], check=True,
@@ -69,15 +72,18 @@ def main():
     ids = json.loads(answer.stdout)["ids"][: args.tokens]
     print(f"{args.model}: {len(ids)} tokens of {args.text}")
     with tempfile.TemporaryDirectory() as name:
-        logits = {isa: logits_of(args, ids, isa, pathlib.Path(name)) for isa in args.isa.split(",")}
+        option, values = ("--kv-type", args.kv_types) if args.kv_types else ("--isa", args.isa.split(","))
+        logits = {value: logits_of(args, ids, option, value, pathlib.Path(name)) for value in values}
     reference = list(logits)[-1]
-    ours = {isa: perplexity(rows, ids) for isa, rows in logits.items()}
-    for isa, rows in logits.items():
-        line = f"  {isa:8} perplexity {ours[isa]:.4f}"
-        if isa != reference:
+    ours = {value: perplexity(rows, ids) for value, rows in logits.items()}
+    for value, rows in logits.items():
+        line = f"  {value:9} perplexity {ours[value]:.4f}"
+        if value != reference:
             mean, largest, same = compare(rows, logits[reference])
             line += f", against {reference}: mean KL {mean:.6f}, largest {largest:.4f}, same best token {same:.2%}"
         print(line)
+    if args.kv_types:
+        return
     peer = llama_cpp_perplexity(args, ids)
     if peer is None:
         print("  llama.cpp: the llama_cpp package is not installed")

@@ -20,7 +20,9 @@ bool IsWholeNumber(const Json& value) {
   return value.is_number_float() && std::floor(value.get<double>()) == value.get<double>();
 }
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+nlohmann::ordered_json TextOrNull(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
 
 }  // namespace
 

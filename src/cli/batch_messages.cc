@@ -63,9 +63,9 @@ class MessageReader {
     }
     const auto& name = role->get_ref<const std::string&>();
     if (!IsOneOf(name, kRoles)) {
-      reader_.Fail(name == "function" ? "unsupported_parameter" : "invalid_value", Param("role"),
-                   fmt::format("'{}' is {}; it is system, developer, user, assistant or tool", Param("role"),
-                               role->dump()));
+      reader_.Fail(
+          name == "function" ? "unsupported_parameter" : "invalid_value", Param("role"),
+          fmt::format("'{}' is {}; it is system, developer, user, assistant or tool", Param("role"), role->dump()));
     }
     return name == "developer" ? "system" : name;
   }

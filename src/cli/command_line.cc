@@ -287,6 +287,34 @@ void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out) {
   AddEngine(app, out.engine);
 }
 
+void AddBatch(CLI::App& app, BatchOptions& out) {
+  constexpr int64_t kMax = 1 << 30;
+  sched::SchedulerOptions& scheduler = out.scheduler;
+  app.add_option("IN", out.input, "File of requests, a JSON object on each line")->required()->type_name("");
+  app.add_option("OUT", out.output, "File for the results; what it holds already is not done again")
+      ->required()
+      ->type_name("");
+  AddModel(app, out.model);
+  app.add_flag("--overwrite", out.overwrite, "Start anew: let go what OUT holds");
+  AddCount(
+      app, "--ctx", 1, std::numeric_limits<int64_t>::max(), [&out](int64_t n) { out.context_length = n; },
+      "Context of a request in tokens, prompt and answer [the model's]");
+  AddCount(
+      app, "-n,--max-tokens", 0, kMax, [&out](int64_t n) { out.max_tokens = n; },
+      "Most tokens of answers to requests that do not say [chats: the context's; completions: 16]");
+  AddCount(
+      app, "--max-num-seqs", 1, kMax, [&](int64_t n) { scheduler.max_num_seqs = n; }, "Sequences at once [64]");
+  AddCount(
+      app, "--max-num-batched-tokens", 1, kMax, [&](int64_t n) { scheduler.max_batch_tokens = n; },
+      "Tokens of a step [512]");
+  AddCount(
+      app, "--kv-tokens", 1, kMax, [&out](int64_t n) { out.kv_tokens = n; },
+      "Tokens that the cache holds [2048 for each sequence, if they fit]");
+  AddParsed(app, "--scheduling-policy", &sched::ParsePolicy, scheduler.policy,
+            "fcfs, priority, sjf, lpm, fair or deadline [fcfs]", "NAME");
+  AddEngine(app, out.engine);
+}
+
 // The whole command line; the options of every command live here until one is chosen.
 class Parser {
  public:
@@ -302,6 +330,7 @@ class Parser {
     Add("detokenize", "Token ids to text", &AddDetokenize);
     Add("template", "Render a chat template", &AddTemplate);
     Add("logits", "Write the logits of given tokens to a file", &AddLogits);
+    Add("batch", "Answer a file of requests", &AddBatch);
     CLI::App* bench = app_.add_subcommand("bench", "Measure serving under load")->require_subcommand(0, 1);
     Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);
     Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);

@@ -104,6 +104,28 @@ TEST(CommandLine, RunTakesItsFlags) {
   EXPECT_TRUE(options.raw && options.verbose && options.ignore_eos);
 }
 
+TEST(CommandLine, BatchTakesItsFlags) {
+  const BatchOptions plain = ParseAs<BatchOptions>({"batch", "in", "out", "m.gguf"});
+  EXPECT_EQ(plain.input, "in");
+  EXPECT_EQ(plain.output, "out");
+  EXPECT_EQ(plain.model, "m.gguf");
+  EXPECT_FALSE(plain.overwrite || plain.context_length || plain.max_tokens || plain.kv_tokens);
+  EXPECT_EQ(plain.scheduler.max_num_seqs, 64);
+  EXPECT_EQ(plain.scheduler.max_queued_requests, 0);
+  const BatchOptions options = ParseAs<BatchOptions>(
+      {"batch", "--overwrite", "--ctx", "4K", "-n", "10", "--max-num-seqs", "8", "--max-num-batched-tokens", "256",
+       "--kv-tokens", "9", "--scheduling-policy", "priority", "--threads", "2", "in", "out", "m.gguf"});
+  EXPECT_TRUE(options.overwrite);
+  EXPECT_EQ(options.context_length, 4096);
+  EXPECT_EQ(options.max_tokens, 10);
+  EXPECT_EQ(options.scheduler.max_num_seqs, 8);
+  EXPECT_EQ(options.scheduler.max_batch_tokens, 256);
+  EXPECT_EQ(options.kv_tokens, 9);
+  EXPECT_EQ(options.scheduler.policy, sched::Policy::kPriority);
+  EXPECT_EQ(options.engine.threads, 2);
+  EXPECT_THAT(ErrorOf({"batch", "in", "out"}), HasSubstr("MODEL"));
+}
+
 TEST(CommandLine, APromptIsTakenAsItStands) {
   for (const char* prompt :
        {"", " ", "[a,b]", "{x}", "\"quoted\"", "a=b", "- a list", "-5", "show", "a\nb", "%s", "@x"}) {

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/signals.h"
@@ -64,7 +65,8 @@ bool HasInput(int fd, int timeout_ms) {
   return ready != 0;
 }
 
-LineReader::LineReader(int fd, size_t max_line_bytes) : fd_(fd), max_line_bytes_(max_line_bytes) {}
+LineReader::LineReader(int fd, size_t max_line_bytes, std::string name)
+    : fd_(fd), max_line_bytes_(max_line_bytes), name_(std::move(name)) {}
 
 Result<bool> LineReader::Fill() {
   if (at_end_) return false;
@@ -76,7 +78,7 @@ Result<bool> LineReader::Fill() {
   const ssize_t got = ReadSome(fd_, buffer_.data() + before, kReadBytes);
   const int error = errno;
   buffer_.resize(before + static_cast<size_t>(got > 0 ? got : 0));
-  if (got < 0) return Io("cannot read stdin: {}", std::strerror(error));
+  if (got < 0) return Io("cannot read {}: {}", name_, std::strerror(error));
   at_end_ = got == 0;
   return !at_end_;
 }

@@ -29,7 +29,8 @@ class LineReader {
   enum class Outcome { kLine, kEnd, kInterrupted };
 
   // max_line_bytes: a longer line is an error, and the rest of it is skipped.
-  explicit LineReader(int fd, size_t max_line_bytes = size_t{64} << 20);
+  // `name` is for messages.
+  explicit LineReader(int fd, size_t max_line_bytes = size_t{64} << 20, std::string name = "stdin");
 
   // The next line into `line`, without its line feed or what precedes it as a carriage return; the last one need not
   // have either. kInterrupted: a signal is pending (signals.h); only with stop_on_signal, which needs an
@@ -42,6 +43,7 @@ class LineReader {
 
   int fd_;
   size_t max_line_bytes_;
+  std::string name_;
   std::string buffer_;
   size_t begin_ = 0;    // of what has not been returned
   size_t scanned_ = 0;  // no line feed before

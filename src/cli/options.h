@@ -10,6 +10,7 @@
 
 #include "cli/bench_options.h"
 #include "sample/sampling_params.h"
+#include "sched/options.h"
 
 // What each command takes from the command line. A member that is nullopt was not given.
 namespace adit::cli {
@@ -95,13 +96,26 @@ struct BenchThroughputOptions {
   EngineOptions engine;
 };
 
+struct BatchOptions {
+  std::string input;
+  std::string output;
+  std::string model;
+  bool overwrite = false;
+  std::optional<int64_t> context_length;
+  std::optional<int64_t> max_tokens;
+  std::optional<int64_t> kv_tokens;
+  // As many requests are there as the command lets in, so none is refused for the queue.
+  sched::SchedulerOptions scheduler{.max_queued_requests = 0};
+  EngineOptions engine;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
 
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 BenchSimulateOptions, BenchThroughputOptions, DoctorOptions, VersionOptions>;
+                 BatchOptions, BenchSimulateOptions, BenchThroughputOptions, DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 

@@ -19,11 +19,11 @@ constexpr std::string_view kClearLine = "\r\x1b[K";
 
 }  // namespace
 
-std::string ProgressLine(std::string_view label, double share) {
+std::string ProgressLine(std::string_view label, double share, std::string_view detail) {
   share = std::clamp(share, 0.0, 1.0);
   const auto done = static_cast<size_t>(share * kBarWidth);
-  return fmt::format("{}  [{}{}] {:3.0f} %", label, std::string(done, '#'), std::string(kBarWidth - done, ' '),
-                     share * 100);
+  return fmt::format("{}  [{}{}] {:3.0f} %{}{}", label, std::string(done, '#'), std::string(kBarWidth - done, ' '),
+                     share * 100, detail.empty() ? "" : "  ", detail);
 }
 
 ProgressBar::ProgressBar(Output& out, std::string_view label, milliseconds delay)
@@ -36,12 +36,12 @@ ProgressBar::~ProgressBar() {
   if (drawn_) (void)out_.Write(kClearLine);
 }
 
-void ProgressBar::Update(double share) {
+void ProgressBar::Update(double share, std::string_view detail) {
   const Clock::time_point now = Clock::now();
   if (!enabled_ || now < next_draw_) return;
   next_draw_ = now + kBetweenDraws;
   drawn_ = true;
-  (void)out_.Write(std::string(kClearLine) + ProgressLine(label_, share));
+  (void)out_.Write(std::string(kClearLine) + ProgressLine(label_, share, detail));
 }
 
 }  // namespace adit::cli

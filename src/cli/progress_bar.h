@@ -21,8 +21,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // `share` of the work is done, 0 to 1. Draws at most ten times a second. One thread at a time.
-  void Update(double share);
+  // `share` of the work is done, 0 to 1; `detail` stands behind the bar. Draws at most ten times a second. One thread
+  // at a time.
+  void Update(double share, std::string_view detail = {});
 
  private:
   Output& out_;
@@ -32,8 +33,8 @@ class ProgressBar {
   bool drawn_ = false;
 };
 
-// "Loading  [#####     ]  50 %".
-std::string ProgressLine(std::string_view label, double share);
+// "Loading  [#####     ]  50 %", with two spaces and `detail` behind it if there is one.
+std::string ProgressLine(std::string_view label, double share, std::string_view detail = {});
 
 }  // namespace adit::cli
 

@@ -17,6 +17,7 @@ TEST(ProgressBar, ShowsTheShareThatIsDone) {
   EXPECT_EQ(ProgressLine("Loading", 1.0), "Loading  [########################################] 100 %");
   EXPECT_EQ(ProgressLine("Loading", 7.0), ProgressLine("Loading", 1.0));
   EXPECT_EQ(ProgressLine("Loading", -1.0), ProgressLine("Loading", 0.0));
+  EXPECT_EQ(ProgressLine("Loading", 0.5, "3 of 6"), ProgressLine("Loading", 0.5) + "  3 of 6");
 }
 
 // What a program writes to a terminal while a bar lives and has been told of some work.

@@ -1,9 +1,9 @@
 #include "cli/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <random>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,51 +64,35 @@ class AnswerStream {
   Status status_;
 };
 
-// A progress bar for the prompt, told of each pass before it runs, and gone before the first piece of the answer.
+// A progress bar for the prompt, gone before the first piece of the answer.
 class PromptProgress {
  public:
-  // Tokens to compute, and how many of them one pass takes.
-  PromptProgress(int64_t num_tokens, int64_t tokens_per_pass)
-      : num_tokens_(std::max<int64_t>(num_tokens, 1)), tokens_per_pass_(tokens_per_pass) {
-    bar_.emplace(Stderr(), "Reading");
-  }
+  explicit PromptProgress(size_t num_tokens) : num_tokens_(num_tokens) { bar_.emplace(Stderr(), "Reading"); }
 
-  void Pass() {
-    if (!bar_) return;
-    bar_->Update(static_cast<double>(num_done_) / static_cast<double>(num_tokens_));
-    num_done_ += tokens_per_pass_;
+  void Done(int64_t num_tokens) {
+    if (bar_) bar_->Update(static_cast<double>(num_tokens) / static_cast<double>(num_tokens_));
   }
   void End() { bar_.reset(); }
 
  private:
-  const int64_t num_tokens_;
-  const int64_t tokens_per_pass_;
-  int64_t num_done_ = 0;
+  const size_t num_tokens_;
   std::optional<ProgressBar> bar_;
 };
 
-// How many tokens both begin with.
-int64_t SharedTokens(std::span<const int32_t> a, std::span<const int32_t> b) {
-  return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
-}
+double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
-Session::Session(const RunOptions& options, int64_t seed, int64_t context_length,
-                 std::unique_ptr<engine::LoadedModel> model, std::unique_ptr<engine::ModelRunner> runner,
-                 Conversation conversation)
+Session::Session(const RunOptions& options, int64_t seed, std::unique_ptr<engine::LoadedModel> model,
+                 std::unique_ptr<engine::EngineCore> engine, Conversation conversation)
     : options_(options),
-      generate_{.sampling = options.sampling,
-                .max_tokens = options.max_tokens,
-                .context_length = context_length,
-                .ignore_eos = options.ignore_eos},
+      sampling_(options.sampling),
       model_(std::move(model)),
-      runner_(std::move(runner)),
-      generator_(*runner_),
+      engine_(std::move(engine)),
       conversation_(std::move(conversation)) {
-  generate_.sampling.seed = seed;
+  sampling_.seed = seed;
   // Keeping more tokens than there are keeps them all.
-  generate_.sampling.top_k = std::min(generate_.sampling.top_k, model_->spec().vocab_size);
+  sampling_.top_k = std::min(sampling_.top_k, model_->tokenizer().vocab_size());
 }
 
 Result<std::unique_ptr<Session>> Session::Open(const RunOptions& options) {
@@ -119,39 +103,77 @@ Result<std::unique_ptr<Session>> Session::Open(const RunOptions& options) {
                            {.chat_template = model->chat_template(), .system = options.system, .raw = options.raw}));
   ADIT_ASSIGN_OR_RETURN(const int64_t context_length, ChooseContext(options, *model));
   ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
-  ADIT_ASSIGN_OR_RETURN(
-      std::unique_ptr<engine::ModelRunner> runner,
-      engine::ModelRunner::Create(*model, {.kv_types = kv_types,
-                                           .kv_tokens = context_length,
-                                           .max_batch_tokens = std::min(kMaxBatchTokens, context_length)}));
+  engine::EngineOptions engine_options{.kv_types = kv_types, .kv_tokens = context_length};
+  engine_options.scheduler.max_context = context_length;
+  engine_options.scheduler.max_num_seqs = 1;
+  engine_options.scheduler.max_batch_tokens = std::min(kMaxBatchTokens, context_length);
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::EngineCore> engine, engine::EngineCore::Create(*model, engine_options));
   const int64_t seed = options.seed ? *options.seed : DrawSeed();
   return std::unique_ptr<Session>(
-      new Session(options, seed, context_length, std::move(model), std::move(runner), std::move(conversation)));
+      new Session(options, seed, std::move(model), std::move(engine), std::move(conversation)));
+}
+
+// Runs one request to its end. on_token is called with each token of the answer and returns whether to go on; on_prompt
+// with how many tokens of the prompt are done.
+Result<engine::AnswerStats> Session::Generate(std::vector<int32_t> prompt, const std::function<bool(int32_t)>& on_token,
+                                              const std::function<void(int64_t)>& on_prompt) {
+  const auto stream = std::make_shared<engine::EventStream>(/*capacity=*/8, [] {});
+  engine::GenerationRequest request{.prompt = std::move(prompt),
+                                    .sampling = sampling_,
+                                    .max_tokens = options_.max_tokens,
+                                    .ignore_eos = options_.ignore_eos};
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::ActiveRequest> active,
+                        engine::ActiveRequest::Create(std::move(request), *model_, engine_->max_context(), stream));
+  const int64_t id = ++num_requests_;
+  active->id = id;
+  engine_->Add(std::move(active), Now());
+  engine::AnswerStats stats;
+  while (true) {
+    while (const std::optional<engine::Event> event = stream->TryNext()) {
+      switch (event->kind) {
+        case engine::Event::Kind::kToken:
+          if (!event->ends_answer && !on_token(event->token)) engine_->End(id, engine::FinishReason::kCancelled, Now());
+          break;
+        case engine::Event::Kind::kFinished:
+          stats = *event->stats;
+          break;
+        case engine::Event::Kind::kError:
+          return event->status;
+        case engine::Event::Kind::kDone:
+          return stats;
+        case engine::Event::Kind::kPromptToken:
+          break;
+      }
+    }
+    if (PendingInterrupt() != 0) {
+      engine_->End(id, engine::FinishReason::kCancelled, Now());
+      continue;
+    }
+    engine_->Step(Now());
+    const sched::StepPlan& plan = *engine_->last_plan();
+    if (!plan.rows.empty()) on_prompt(plan.rows.front().first_position + plan.rows.front().num_tokens);
+  }
 }
 
 Result<engine::FinishReason> Session::Answer(std::string_view text) {
-  ADIT_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt, conversation_.Prompt(text));
+  ADIT_ASSIGN_OR_RETURN(std::vector<int32_t> prompt, conversation_.Prompt(text));
   AnswerStream answer(model_->tokenizer());
-  PromptProgress progress(static_cast<int64_t>(prompt.size()) - SharedTokens(prompt, generator_.tokens()),
-                          runner_->max_batch_tokens());
-  const auto on_token = [&](const sample::SampledToken& token) {
+  PromptProgress progress(prompt.size());
+  const auto on_token = [&](int32_t token) {
     progress.End();
-    return answer.Append(token.id);
+    return answer.Append(token);
   };
-  const auto cancelled = [&] {
-    progress.Pass();
-    return PendingInterrupt() != 0;
-  };
-  ADIT_ASSIGN_OR_RETURN(const engine::GenerateStats stats, generator_.Generate(prompt, generate_, on_token, cancelled));
+  const auto on_prompt = [&](int64_t num_tokens) { progress.Done(num_tokens); };
+  ADIT_ASSIGN_OR_RETURN(const engine::AnswerStats stats, Generate(std::move(prompt), on_token, on_prompt));
   progress.End();
   answer.Finish();
   ADIT_RETURN_IF_ERROR(answer.status());
   conversation_.Add(text, answer.text());
-  const bool context_full = stats.prompt_tokens + stats.generated_tokens >= generate_.context_length;
+  const bool context_full = stats.prompt_tokens + stats.output_tokens >= engine_->max_context();
   if (stats.reason == engine::FinishReason::kLength && context_full) {
-    PrintNote("the context of " + std::to_string(generate_.context_length) + " tokens is full");
+    PrintNote("the context of " + std::to_string(engine_->max_context()) + " tokens is full");
   }
-  if (options_.verbose) ReportRun(*runner_, generate_, stats);
+  if (options_.verbose) ReportRun(engine_->runner(), sampling_.seed, stats);
   return stats.reason;
 }
 

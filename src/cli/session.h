@@ -1,16 +1,17 @@
 #ifndef ADIT_CLI_SESSION_H_
 #define ADIT_CLI_SESSION_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "adit/status.h"
 #include "cli/conversation.h"
 #include "cli/options.h"
-#include "engine/generator.h"
+#include "engine/engine_core.h"
 #include "engine/loaded_model.h"
-#include "engine/model_runner.h"
 
 namespace adit::cli {
 
@@ -31,16 +32,18 @@ class Session {
   const engine::LoadedModel& model() const { return *model_; }
 
  private:
-  Session(const RunOptions& options, int64_t seed, int64_t context_length, std::unique_ptr<engine::LoadedModel> model,
-          std::unique_ptr<engine::ModelRunner> runner, Conversation conversation);
+  Session(const RunOptions& options, int64_t seed, std::unique_ptr<engine::LoadedModel> model,
+          std::unique_ptr<engine::EngineCore> engine, Conversation conversation);
+  Result<engine::AnswerStats> Generate(std::vector<int32_t> prompt, const std::function<bool(int32_t)>& on_token,
+                                       const std::function<void(int64_t)>& on_prompt);
 
   const RunOptions options_;
-  engine::GenerateOptions generate_;
+  sample::SamplingParams sampling_;
   // In the order in which they borrow from each other.
   std::unique_ptr<engine::LoadedModel> model_;
-  std::unique_ptr<engine::ModelRunner> runner_;
-  engine::Generator generator_;
+  std::unique_ptr<engine::EngineCore> engine_;
   Conversation conversation_;
+  int64_t num_requests_ = 0;
 };
 
 }  // namespace adit::cli

@@ -112,8 +112,12 @@ size_t ActiveRequest::events_per_step() const {
   return answers_.size() + prompt_rows;
 }
 
+bool ActiveRequest::IsEndToken(int32_t token) const {
+  return std::find(end_tokens_.begin(), end_tokens_.end(), token) != end_tokens_.end();
+}
+
 std::optional<FinishReason> ActiveRequest::EndsAnswer(int32_t token, int64_t num_output) const {
-  if (std::find(end_tokens_.begin(), end_tokens_.end(), token) != end_tokens_.end()) return FinishReason::kStop;
+  if (IsEndToken(token)) return FinishReason::kStop;
   if (num_output >= max_tokens_) return FinishReason::kLength;
   return std::nullopt;
 }

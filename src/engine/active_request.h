@@ -50,6 +50,9 @@ class ActiveRequest {
   // Token events that a step may bring.
   size_t events_per_step() const;
 
+  // Whether the model, or the request, ends an answer with this token; and how many such tokens there are.
+  bool IsEndToken(int32_t token) const;
+  int64_t num_end_tokens() const { return static_cast<int64_t>(end_tokens_.size()); }
   // Why a token ends an answer that has `num_output` tokens with it; nothing when it does not.
   std::optional<FinishReason> EndsAnswer(int32_t token, int64_t num_output) const;
 

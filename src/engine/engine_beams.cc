@@ -10,7 +10,15 @@ namespace adit::engine {
 
 void EngineCore::NoteBeamCandidates(const sched::Sequence& sequence, std::span<const float> logits) {
   ActiveRequest& request = *static_cast<ActiveAnswer*>(sequence.owner)->request;
-  beam_candidates_[&sequence] = sample::LikeliestTokens(logits, request.beam_search()->num_candidates());
+  const int64_t wanted = request.beam_search()->num_candidates();
+  std::vector<sample::TokenLogprob>& candidates = beam_candidates_[&sequence];
+  if (sequence.num_output() >= request.request().min_tokens) {
+    candidates = sample::LikeliestTokens(logits, wanted);
+  } else {
+    candidates = sample::LikeliestTokens(logits, wanted + request.num_end_tokens());
+    std::erase_if(candidates, [&](const sample::TokenLogprob& token) { return request.IsEndToken(token.id); });
+    candidates.resize(std::min(candidates.size(), static_cast<size_t>(wanted)));
+  }
   if (std::find(beam_requests_.begin(), beam_requests_.end(), &request) == beam_requests_.end()) {
     beam_requests_.push_back(&request);
   }

@@ -25,7 +25,9 @@ ActiveAnswer& OwnerOf(const sched::Sequence& sequence) { return *static_cast<Act
 }  // namespace
 
 EngineCore::EngineCore(const LoadedModel& model, std::unique_ptr<ModelRunner> runner)
-    : model_(model), runner_(std::move(runner)), scratches_(static_cast<size_t>(model.num_threads())) {}
+    : model_(model), runner_(std::move(runner)), scratches_(static_cast<size_t>(model.num_threads())) {
+  for (sample::SampleScratch& scratch : scratches_) scratch.Reserve(model.tokenizer().vocab_size());
+}
 
 EngineCore::~EngineCore() {
   EndAll(FinishReason::kCancelled, 0.0);

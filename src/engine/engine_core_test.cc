@@ -85,7 +85,7 @@ TEST_F(EngineCoreTest, ASecondTurnFindsTheFirstInTheCache) {
 
 TEST_F(EngineCoreTest, OtherTenantsAndSaltsShareNoPrefix) {
   EngineOptions options = Options();
-  options.scheduler.tenants.push_back({.name = "b"});
+  options.scheduler.tenants.resize(2);
   TestEngine engine(*model_, options);
   GenerationRequest request = Greedy(Prompt(64), 2);
   engine.Add(request);

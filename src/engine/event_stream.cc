@@ -35,7 +35,7 @@ void EventStream::Push(Event event) {
 
 bool EventStream::HasRoom(size_t count) {
   const std::lock_guard lock(mutex_);
-  engine_waits_ = count_ + count > capacity_;
+  engine_waits_ = count_ > 0 && count_ + count > capacity_;
   return !engine_waits_;
 }
 

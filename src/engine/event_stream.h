@@ -33,7 +33,7 @@ class EventStream {
 
   // Engine. Never refuses: the events that end a request come on top of the capacity.
   void Push(Event event);
-  // True when `count` more token events fit; otherwise the reader will wake the engine.
+  // True when `count` more token events fit, or nothing is there; otherwise the reader will wake the engine.
   bool HasRoom(size_t count);
 
  private:

@@ -15,6 +15,11 @@ constexpr size_t kChunk = 64;
 
 }  // namespace
 
+void Candidates::Reserve(int64_t vocab_size) {
+  logits_.reserve(static_cast<size_t>(vocab_size));
+  ids_.reserve(static_cast<size_t>(vocab_size));
+}
+
 void Candidates::Reset(std::span<const float> logits, float max) {
   logits_.resize(logits.size());
   size_ = logits.size();

@@ -30,6 +30,9 @@ class Candidates {
   // those of the limit: 0 for tokens that have it, -inf for others.
   void Reset(std::span<const float> logits, float max);
 
+  // Sets memory aside for rows of this length.
+  void Reserve(int64_t vocab_size);
+
   // Drops what ranks behind `last`, which need not be a candidate itself.
   void Keep(Ranked last);
 

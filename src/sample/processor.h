@@ -14,6 +14,14 @@ struct SampleScratch {
   Candidates candidates;
   std::vector<Ranked> ranked;
   std::vector<int32_t> counts;  // by token id; all 0 between uses
+
+  // Sets memory aside for rows of this length, so that sampling with top_k up to kReservedTopK allocates nothing.
+  void Reserve(int64_t vocab_size) {
+    candidates.Reserve(vocab_size);
+    ranked.reserve(2 * kReservedTopK + 64);
+    counts.resize(static_cast<size_t>(vocab_size));
+  }
+  static constexpr size_t kReservedTopK = 1024;
 };
 
 // What a step may look at beside the candidates.

@@ -56,7 +56,6 @@ Status Validate(const SchedulerOptions& options) {
   if (!(options.itl_target_s >= 0.0)) {
     return InvalidArgument("scheduler: itl_target_s is {}; it is 0 (none) or above", options.itl_target_s);
   }
-  if (options.tenants.empty()) return InvalidArgument("scheduler: there is no tenant; there is at least one");
   for (const Tenant& tenant : options.tenants) {
     if (tenant.weight > 0.0 && tenant.weight <= 1e6) continue;
     return InvalidArgument("scheduler: tenant '{}' has weight {}; it is above 0, at most 1e6", tenant.name,

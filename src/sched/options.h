@@ -52,7 +52,7 @@ struct SchedulerOptions {
   int64_t max_queued_requests = 1024;  // 0: no limit
   int64_t max_queued_tokens = 0;       // prompt tokens of those that wait; 0: no limit
 
-  std::vector<Tenant> tenants = std::vector<Tenant>(1);
+  std::vector<Tenant> tenants;  // empty: one, of weight 1
 };
 
 // InvalidArgument, naming the option, its value and what would be right.

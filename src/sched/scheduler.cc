@@ -9,9 +9,13 @@
 namespace adit::sched {
 namespace {
 
-// Under Policy::kSjf a second of waiting makes up for so much predicted work: a request of 10 s is passed over for at
-// most 100 s.
-constexpr double kSjfAging = 0.1;
+// Under Policy::kSjf a second of waiting makes up for so much predicted work: one that takes a second of the machine is
+// passed over by shorter ones for at most 200 s. Queues are tens of seconds long where requests take tenths of one, so
+// much more of it would bring back first come, first served.
+constexpr double kSjfAging = 0.005;
+
+// Of a step in the mean of how many decode at once.
+constexpr double kMeanShare = 0.02;
 
 // The longest sequence that fits num_pages by itself.
 int64_t LongestFitting(const SchedulerOptions& options, int64_t num_pages) {
@@ -37,6 +41,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Create(SchedulerOptions options, k
         pool.num_blocks(), options.groups.block_size, options.groups.windows.size());
   }
   options.max_context = longest;
+  if (options.tenants.empty()) options.tenants.emplace_back();
   return std::unique_ptr<Scheduler>(new Scheduler(std::move(options), pool));
 }
 
@@ -147,7 +152,13 @@ double Scheduler::PredictWork(const Sequence& sequence) const {
       estimator_.Predict(FeaturesOf(prompt, sequence.spec.tenant, sequence.spec.max_tokens)) * sequence.seats;
   const double left = std::max(1.0, output - static_cast<double>(sequence.num_output()));
   return static_cast<double>(sequence.num_pending()) * step_time_.SecondsPerPrefillToken() +
-         left * step_time_.SecondsPerDecode();
+         left * SecondsPerOutputToken();
+}
+
+// What a token of an answer takes of the machine: its share of a step in the usual company.
+double Scheduler::SecondsPerOutputToken() const {
+  const double others = std::max(0.0, mean_decodes_ - 1.0);
+  return (step_time_.Predict({.decodes = 1}) + others * step_time_.SecondsPerDecode()) / (1.0 + others);
 }
 
 double Scheduler::RankOf(const Sequence& sequence) const {
@@ -172,6 +183,7 @@ double Scheduler::RankOf(const Sequence& sequence) const {
 void Scheduler::Commit(double now_s, double step_seconds) {
   ++counters_.steps;
   if (!plan_.rows.empty()) step_time_.Observe(plan_.load, step_seconds);
+  if (plan_.load.decodes > 0) mean_decodes_ += (static_cast<double>(plan_.load.decodes) - mean_decodes_) * kMeanShare;
   for (const PlannedRows& rows : plan_.rows) {
     Sequence& sequence = *rows.sequence;
     const bool in_prompt = sequence.num_computed < sequence.num_prompt;

@@ -96,8 +96,8 @@ class RandomRun {
                              .max_batch_tokens = 12,
                              .max_num_seqs = 6,
                              .max_queued_requests = 0};
-    options.tenants.push_back({.name = "b", .weight = 2.0});
-    options.tenants.push_back({.name = "c"});
+    options.tenants.resize(3);
+    options.tenants[1].weight = 2.0;
     return options;
   }
 

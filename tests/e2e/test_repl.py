@@ -105,7 +105,7 @@ def test_remembers_what_was_said_until_it_is_cleared(talk, smollm2):
         prompts.append((int(words[0]), int(words[2].lstrip(b"("))))
     (first, _), (second, cached), (again, _) = prompts
     assert second > first
-    assert cached >= first - 2
+    assert cached >= first - 16  # prefixes are kept in whole pages
     assert again == first
 
 

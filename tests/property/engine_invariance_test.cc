@@ -67,7 +67,7 @@ class EngineInvariance : public testing::TestWithParam<Case> {
     options.scheduler.max_context = kContext;
     options.scheduler.max_batch_tokens = kBatch;
     options.scheduler.max_num_seqs = 8;
-    options.scheduler.tenants.push_back({.name = "b"});
+    options.scheduler.tenants.resize(2);
     return options;
   }
 

@@ -1,0 +1,119 @@
+// adit batch.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/batch_files.h"
+#include "cli/batch_request.h"
+#include "cli/batch_run.h"
+#include "cli/chat_prompt.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/load_model.h"
+#include "cli/model_file.h"
+#include "cli/printable.h"
+#include "cli/signals.h"
+#include "engine/engine.h"
+#include "engine/machine.h"
+#include "engine/memory_fit.h"
+
+namespace adit::cli {
+namespace {
+
+// Tokens that the cache holds where nothing is asked for: so many for each sequence that may run, if memory has them.
+constexpr int64_t kTokensPerSequence = 2048;
+
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+Status CheckPaths(const BatchOptions& options) {
+  for (const std::string* other : {&options.input, &options.model}) {
+    if (IsSameFile(options.output, *other)) {
+      return InvalidArgument("OUT: '{}' and '{}' are the same file", OneLine(options.output), OneLine(*other));
+    }
+  }
+  return Status();
+}
+
+Result<engine::EngineOptions> ChooseEngine(const BatchOptions& options, const engine::LoadedModel& model) {
+  engine::EngineOptions engine;
+  engine.scheduler = options.scheduler;
+  ADIT_ASSIGN_OR_RETURN(engine.kv_types, ChosenKvTypes(options.engine));
+  engine::ContextFit fit{.model_tokens = model.spec().context_length,
+                         .bytes_per_token = engine::KvBytesPerToken(model, engine.kv_types),
+                         .available_bytes = engine::AvailableMemoryBytes()};
+  if (options.context_length) {
+    const Status status = engine::CheckContext(*options.context_length, fit);
+    if (!status.ok()) return Status(status.code(), "--ctx: " + status.message());
+    engine.scheduler.max_context = *options.context_length;
+  }
+  const int64_t context = options.context_length.value_or(model.spec().context_length);
+  fit.model_tokens = options.kv_tokens.value_or(
+      std::max(context, options.scheduler.max_num_seqs * std::min(context, kTokensPerSequence)));
+  if (options.kv_tokens) {
+    const Status status = engine::CheckContext(*options.kv_tokens, fit);
+    if (!status.ok()) return Status(status.code(), "--kv-tokens: " + status.message());
+    engine.kv_tokens = *options.kv_tokens;
+  } else {
+    ADIT_ASSIGN_OR_RETURN(engine.kv_tokens, engine::DefaultContext(fit));
+  }
+  return engine;
+}
+
+void Report(const BatchSummary& summary) {
+  const auto rate = [](int64_t count, double of) { return of > 0 ? static_cast<double>(count) / of : 0.0; };
+  PrintNote(
+      fmt::format("{} requests, {} failed; {} prompt tokens, {:.1f} % from the cache; {} output tokens in {:.1f} s, "
+                  "{:.1f} tok/s",
+                  summary.num_done, summary.num_failed, summary.prompt_tokens,
+                  100.0 * rate(summary.cached_tokens, static_cast<double>(summary.prompt_tokens)),
+                  summary.output_tokens, summary.seconds, rate(summary.output_tokens, summary.seconds)));
+}
+
+}  // namespace
+
+Result<int> Run(const BatchOptions& options) {
+  ADIT_RETURN_IF_ERROR(CheckModelPath(options.model));
+  ADIT_RETURN_IF_ERROR(CheckPaths(options));
+  ADIT_ASSIGN_OR_RETURN(BatchInput input, BatchInput::Open(options.input));
+  ADIT_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::Open(options.output, options.overwrite));
+  ADIT_ASSIGN_OR_RETURN(const int64_t num_new, input.CountNew(output.answered()));
+  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine));
+  ADIT_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, ChooseEngine(options, *model));
+  const auto max_live = static_cast<size_t>(2 * options.scheduler.max_num_seqs);
+  engine_options.max_inbox = std::max(engine_options.max_inbox, max_live);
+  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::Engine> engine, engine::Engine::Create(*model, engine_options));
+  const Result<ChatPrompt> chat =
+      model->chat_template().empty()
+          ? Result<ChatPrompt>(FailedPrecondition("the model has no chat template; use /v1/completions"))
+          : ChatPrompt::Create(model->chat_template(), model->tokenizer());
+  const ApiModel api_model{.tokenizer = model->tokenizer(),
+                           .chat = chat,
+                           .name = std::filesystem::path(options.model).stem().string(),
+                           .vocab_size = model->spec().vocab_size,
+                           .max_context = engine->max_context(),
+                           .default_max_tokens = options.max_tokens};
+  if (!output.answered().custom_ids.empty() || !output.answered().lines.empty()) {
+    PrintNote(fmt::format("{} results are there already, {} requests to go",
+                          output.answered().custom_ids.size() + output.answered().lines.size(), num_new));
+  }
+  ADIT_RETURN_IF_ERROR(output.Begin());
+  const InterruptScope interrupts({SIGINT, SIGTERM});
+  ADIT_ASSIGN_OR_RETURN(const BatchSummary summary,
+                        RunBatch(*engine, api_model, input, output, {.max_live = max_live, .num_new = num_new}));
+  Report(summary);
+  if (!summary.interrupted) return kExitOk;
+  PrintNote("stopped; the same command goes on from here");
+  return kExitSignalBase + PendingInterrupt();
+}
+
+}  // namespace adit::cli

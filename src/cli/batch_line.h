@@ -1,0 +1,50 @@
+#ifndef ADIT_CLI_BATCH_LINE_H_
+#define ADIT_CLI_BATCH_LINE_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "adit/status.h"
+#include "cli/batch_fields.h"
+#include "cli/batch_request.h"
+
+// The lines of OpenAI's batch format.
+namespace adit::cli {
+
+// {"custom_id", "method", "url", "body"}
+struct BatchRequestLine {
+  std::string custom_id;
+  ApiKind kind = ApiKind::kChat;
+  nlohmann::json body;
+};
+
+// A line that holds no request.
+struct BatchLineError {
+  std::optional<std::string> custom_id;
+  ApiError error;
+};
+
+std::variant<BatchRequestLine, BatchLineError> ParseBatchLine(std::string_view line);
+
+// The custom_id of a line, if it has one.
+std::optional<std::string> CustomIdOf(std::string_view line);
+
+// What identifies the request that a line of results answers: its custom_id, or the number of a line without one.
+// Corrupt, without a place, when the line is no result.
+Result<std::variant<std::string, int64_t>> AnsweredBy(std::string_view line);
+
+// What each line of results begins with.
+inline constexpr std::string_view kBatchResultStart = R"({"id":"batch_req_)";
+
+// Lines of results, with their line end. `id`: hexadecimal digits.
+std::string BatchResultLine(const std::string& id, const std::string& custom_id, int status,
+                            const nlohmann::ordered_json& body);
+std::string BatchErrorLine(const std::string& id, const BatchLineError& error, int64_t line_number);
+
+}  // namespace adit::cli
+
+#endif  // ADIT_CLI_BATCH_LINE_H_
