@@ -19,6 +19,7 @@ enum class EarlyStopping : uint8_t {
   kNever,      // when no beam could beat it at any length
 };
 
+// Of the sampling parameters a search takes none: beams are ranked by the model's own probabilities.
 struct BeamSearchParams {
   int32_t width = 0;            // 2..16 beams; 0: no beam search
   double length_penalty = 1.0;  // an answer's score is the sum of its log probabilities / length ^ length_penalty

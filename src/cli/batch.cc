@@ -99,7 +99,7 @@ Result<int> Run(const BatchOptions& options) {
   const ApiModel api_model{.tokenizer = model->tokenizer(),
                            .chat = chat,
                            .name = std::filesystem::path(options.model).stem().string(),
-                           .vocab_size = model->spec().vocab_size,
+                           .vocab_size = std::min(model->spec().vocab_size, model->tokenizer().vocab_size()),
                            .max_context = engine->max_context(),
                            .default_max_tokens = options.max_tokens};
   if (!output.answered().custom_ids.empty() || !output.answered().lines.empty()) {

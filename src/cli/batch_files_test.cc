@@ -133,7 +133,7 @@ TEST(BatchLine, ReadsTheEnvelope) {
   ASSERT_NE(line, nullptr);
   EXPECT_EQ(line->custom_id, "a");
   EXPECT_EQ(line->kind, ApiKind::kCompletion);
-  EXPECT_EQ(line->body.dump(), R"({"prompt":"x"})");
+  EXPECT_EQ(line->body->dump(), R"({"prompt":"x"})");
 }
 
 TEST(BatchLine, SaysWhatIsWrongWithAnEnvelope) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
@@ -46,6 +47,10 @@ std::optional<std::string> CustomId(const Json& json) {
 
 }  // namespace
 
+BatchRequestLine::BatchRequestLine() = default;
+BatchRequestLine::BatchRequestLine(BatchRequestLine&&) noexcept = default;
+BatchRequestLine::~BatchRequestLine() = default;
+
 std::variant<BatchRequestLine, BatchLineError> ParseBatchLine(std::string_view text) {
   Result<Json> json = ParseJson(text);
   if (!json.ok()) return BatchLineError{.error = {.code = "invalid_json", .message = json.status().message()}};
@@ -62,7 +67,7 @@ std::variant<BatchRequestLine, BatchLineError> ParseBatchLine(std::string_view t
   ReadEnvelope(fields, line);
   if (fields.error()) return BatchLineError{.custom_id = custom_id, .error = *fields.error()};
   line.custom_id = *custom_id;
-  line.body = std::move((*json)["body"]);
+  line.body = std::make_unique<Json>(std::move((*json)["body"]));
   return line;
 }
 

@@ -2,7 +2,8 @@
 #define ADIT_CLI_BATCH_LINE_H_
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,9 +18,13 @@ namespace adit::cli {
 
 // {"custom_id", "method", "url", "body"}
 struct BatchRequestLine {
+  BatchRequestLine();
+  BatchRequestLine(BatchRequestLine&&) noexcept;
+  ~BatchRequestLine();
+
   std::string custom_id;
   ApiKind kind = ApiKind::kChat;
-  nlohmann::json body;
+  std::unique_ptr<nlohmann::json> body;  // an object
 };
 
 // A line that holds no request.

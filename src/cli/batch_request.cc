@@ -313,7 +313,6 @@ class RequestReader {
     if (!beam_search) return;
     // A search ranks by the model's own probabilities, and does not tell those of single tokens.
     if (request_.logprobs) return Exclude("logprobs", "use_beam_search");
-    if (generation.min_tokens > 0) return Exclude("min_tokens", "use_beam_search");
     if (!sampling_.logit_bias.empty()) return Exclude("logit_bias", "use_beam_search");
     if (sampling_.repetition_penalty != 1.0) return Exclude("repetition_penalty", "use_beam_search");
     if (sampling_.presence_penalty != 0.0) return Exclude("presence_penalty", "use_beam_search");

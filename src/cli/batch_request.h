@@ -27,7 +27,7 @@ struct ApiModel {
   // The model's chat template, or why chat requests cannot be answered.
   const Result<ChatPrompt>& chat;
   std::string name;         // for answers to requests that name no model
-  int64_t vocab_size = 0;   // of the logits
+  int64_t vocab_size = 0;   // tokens that have both a logit and a text
   int64_t max_context = 0;  // tokens of a sequence, prompt and answer together
   // Most tokens of an answer where the request does not say; nothing: 16 for completions, as OpenAI has it, and what
   // the context has room for in chats.

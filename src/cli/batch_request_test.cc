@@ -202,7 +202,7 @@ TEST_F(BatchRequest, RefusesWhatItKnowsAndDoesNotSupport) {
 
 TEST_F(BatchRequest, RolesAndPartsBecomeMessages) {
   EXPECT_EQ(ChatText(R"([{"role": "developer", "content": "d"}, {"role": "user", "name": "Ann", "content": "u"},
-                         {"role": "assistant", "content": "a"}, {"role": "tool", "tool_call_id": "7", "content": "t"}])"),
+                       {"role": "assistant", "content": "a"}, {"role": "tool", "tool_call_id": "7", "content": "t"}])"),
             "<s><|start|>system:d<|end|><|start|>user(Ann):u<|end|><|start|>assistant:a<|end|><|start|>tool#7:t<|end|>"
             "<|start|>assistant:");
   EXPECT_THAT(
@@ -291,8 +291,8 @@ TEST_F(BatchRequest, BeamSearch) {
   const ApiRequest one = Chat(R"("use_beam_search": true)");
   EXPECT_EQ(one.generation.beam.width, 0);
   EXPECT_EQ(one.generation.sampling.temperature, 0.0);
-  for (const char* field : {R"("stop": "x")", R"("logprobs": true)", R"("min_tokens": 1)", R"("logit_bias": {"1": 1})",
-                            R"("frequency_penalty": 1)"}) {
+  for (const char* field :
+       {R"("stop": "x")", R"("logprobs": true)", R"("logit_bias": {"1": 1})", R"("frequency_penalty": 1)"}) {
     const ApiError error = ChatError(std::string(R"("use_beam_search": true, "n": 2, )") + field);
     EXPECT_EQ(error.code, "unsupported_parameter") << field;
     EXPECT_THAT(field, StartsWith("\"" + error.param)) << field;

@@ -129,7 +129,7 @@ class BatchRun {
     }
     const BatchRequestLine& wanted = std::get<BatchRequestLine>(parsed);
     if (output_.answered().Has(line.number, wanted.custom_id)) return Status();
-    auto read = ReadRequest(wanted.body, wanted.kind, model_);
+    auto read = ReadRequest(*wanted.body, wanted.kind, model_);
     if (const auto* error = std::get_if<ApiError>(&read)) return WriteError(wanted.custom_id, *error);
     ApiRequest& request = std::get<ApiRequest>(read);
     ApiAnswer answer(request, model_.tokenizer);

@@ -118,8 +118,11 @@ Result<BenchReport> RunBench(const BenchOptions& options, const sched::Workload&
     ProgressBar bar(Stderr(), "Serving");
     int64_t done = 0;
     const auto run = [&](const sched::SchedulerOptions& scheduler) {
-      bar.Update(static_cast<double>(done++) / total);
-      return serve(scheduler);
+      const auto progress = [&](double share) { bar.Update((static_cast<double>(done) + share) / total); };
+      progress(0.0);
+      Result<BenchRun> result = serve(scheduler, progress);
+      ++done;
+      return result;
     };
     for (int64_t i = 0; i < options.repeat; ++i) {
       ADIT_ASSIGN_OR_RETURN(BenchRun whole, run(options.scheduler));

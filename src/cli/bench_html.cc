@@ -1,6 +1,8 @@
 // HtmlReport.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/bench_report.h"
 #include "cli/svg_plot.h"
 
@@ -86,7 +88,32 @@ std::string Tiles(const sched::LoadSummary& summary) {
          tile("prefix cache hits", FormatNumber(100.0 * summary.cached_share, 1) + " %") + "</dl>\n";
 }
 
-std::string Timelines(const std::vector<sched::TimelinePoint>& points) {
+// Means over so many stretches that a line of the plot stays readable.
+std::vector<sched::TimelinePoint> Smoothed(const std::vector<sched::TimelinePoint>& points) {
+  constexpr size_t kMaxPoints = 96;
+  using Point = sched::TimelinePoint;
+  constexpr double Point::*kMeans[] = {&Point::running,
+                                       &Point::waiting,
+                                       &Point::used_share,
+                                       &Point::cached_share,
+                                       &Point::prompt_tokens_per_s,
+                                       &Point::output_tokens_per_s};
+  const size_t stride = (points.size() + kMaxPoints - 1) / kMaxPoints;
+  std::vector<Point> smooth;
+  for (size_t begin = 0; begin < points.size(); begin += stride) {
+    const size_t end = std::min(begin + stride, points.size());
+    Point mean{.begin_s = points[begin].begin_s, .end_s = points[end - 1].end_s};
+    for (size_t i = begin; i < end; ++i) {
+      const double share = (points[i].end_s - points[i].begin_s) / (mean.end_s - mean.begin_s);
+      for (const auto member : kMeans) mean.*member += share * points[i].*member;
+    }
+    smooth.push_back(mean);
+  }
+  return smooth;
+}
+
+std::string Timelines(const std::vector<sched::TimelinePoint>& timeline) {
+  const std::vector<sched::TimelinePoint> points = Smoothed(timeline);
   std::vector<double> x;
   LinePlot sequences{"Sequences", "seconds", "sequences", {}, {{"running", {}}, {"waiting", {}}}};
   LinePlot pages{"Pages, % of the pool", "seconds", "%", {}, {{"in use", {}}, {"cached prefixes", {}}}};

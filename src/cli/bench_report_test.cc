@@ -40,7 +40,7 @@ BenchOptions SmallLoad() {
 BenchReport SmallReport(const BenchOptions& options) {
   const Result<sched::Workload> workload = MakeWorkload(options, 1000);
   EXPECT_TRUE(workload.ok()) << workload.status().ToString();
-  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler) -> Result<BenchRun> {
+  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler, const LoadProgress&) -> Result<BenchRun> {
     ADIT_ASSIGN_OR_RETURN(sched::SimulationResult result,
                           sched::Simulate(*workload, {.scheduler = scheduler, .num_pages = 512}));
     return BenchRun{.summary = result.summary, .timeline = result.timeline.Points()};
@@ -81,7 +81,7 @@ TEST(BenchReport, RunsAreInterleavedAndTheMiddleOneIsTold) {
   const Result<sched::Workload> workload = MakeWorkload(options, 1000);
   ASSERT_TRUE(workload.ok());
   std::vector<bool> order;
-  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler) -> Result<BenchRun> {
+  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler, const LoadProgress&) -> Result<BenchRun> {
     order.push_back(scheduler.chunked_prefill);
     BenchRun run;
     run.summary.output_tokens_per_s = std::vector<double>{30, 1, 10, 3, 20, 2}[order.size() - 1];
@@ -101,7 +101,7 @@ TEST(BenchReport, RunsAreInterleavedAndTheMiddleOneIsTold) {
 TEST(BenchReport, AnErrorOfARunIsTheErrorOfTheBenchmark) {
   const BenchOptions options = SmallLoad();
   const Result<sched::Workload> workload = MakeWorkload(options, 1000);
-  const ServeLoad serve = [](const sched::SchedulerOptions&) -> Result<BenchRun> {
+  const ServeLoad serve = [](const sched::SchedulerOptions&, const LoadProgress&) -> Result<BenchRun> {
     return Status(StatusCode::kInternal, "broken");
   };
   EXPECT_EQ(RunBench(options, *workload, serve).status().message(), "broken");

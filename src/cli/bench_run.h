@@ -23,8 +23,10 @@ Result<sched::Workload> MakeWorkload(const BenchOptions& options, int32_t vocab_
 // Tokens that the cache is to hold, as far as the options say.
 std::optional<int64_t> KvTokensOf(const BenchOptions& options);
 
+// Told what share of the requests have ended, 0 to 1.
+using LoadProgress = std::function<void(double)>;
 // Serves the workload once, as these options of the scheduler say.
-using ServeLoad = std::function<Result<BenchRun>(const sched::SchedulerOptions&)>;
+using ServeLoad = std::function<Result<BenchRun>(const sched::SchedulerOptions&, const LoadProgress&)>;
 
 // Runs the load `repeat` times; with `ablate` each time also without each technique that is on, one after another, so
 // that what drifts on the machine meets all alike. The report has the run of median output_tokens_per_s, and medians in

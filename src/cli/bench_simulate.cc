@@ -37,9 +37,13 @@ Result<int> Run(const BenchSimulateOptions& options) {
   bench.scheduler.max_context = std::max<int64_t>(2, kv_tokens);
   ADIT_ASSIGN_OR_RETURN(const sched::Workload workload, MakeWorkload(bench, kVocabSize));
   ADIT_ASSIGN_OR_RETURN(ReportSink sink, ReportSink::Open(bench.output_file));
-  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler) -> Result<BenchRun> {
-    const sched::SimulatorOptions simulator{
-        .scheduler = scheduler, .num_pages = num_pages, .cost = options.cost, .objectives = bench.objectives};
+  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler,
+                              const LoadProgress& progress) -> Result<BenchRun> {
+    const sched::SimulatorOptions simulator{.scheduler = scheduler,
+                                            .num_pages = num_pages,
+                                            .cost = options.cost,
+                                            .objectives = bench.objectives,
+                                            .progress = progress};
     ADIT_ASSIGN_OR_RETURN(sched::SimulationResult result, sched::Simulate(workload, simulator));
     return BenchRun{.summary = std::move(result.summary), .timeline = result.timeline.Points()};
   };

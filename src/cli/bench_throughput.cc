@@ -47,13 +47,14 @@ Result<int> Run(const BenchThroughputOptions& options) {
   ADIT_ASSIGN_OR_RETURN(const int64_t kv_tokens, ChooseKvTokens(bench, *model, kv_types));
   ADIT_ASSIGN_OR_RETURN(const sched::Workload workload,
                         MakeWorkload(bench, static_cast<int32_t>(model->spec().vocab_size)));
-  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler) -> Result<BenchRun> {
+  const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler,
+                              const LoadProgress& progress) -> Result<BenchRun> {
     engine::EngineOptions engine;
     engine.scheduler = scheduler;
     engine.kv_types = kv_types;
     engine.block_size = static_cast<int>(scheduler.groups.block_size);
     engine.kv_tokens = kv_tokens;
-    return ServeWithEngine(*model, std::move(engine), workload, bench.objectives);
+    return ServeWithEngine(*model, std::move(engine), workload, bench.objectives, progress);
   };
   ADIT_ASSIGN_OR_RETURN(BenchReport report, RunBench(bench, workload, serve));
   report.title = "adit bench throughput";

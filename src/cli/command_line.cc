@@ -81,6 +81,39 @@ void AddEngine(CLI::App& app, EngineOptions& out) {
       ->check(CLI::IsMember({"one", "normed", "two"}));
 }
 
+// What few people use.
+void AddMoreSampling(CLI::App& app, sample::SamplingParams& out) {
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  AddReal(app, "--typical-p", out.typical_p,
+          "Keep the most typical tokens up to this probability together; 1 is off [1]");
+  AddReal(app, "--top-n-sigma", out.top_n_sigma,
+          "Keep tokens within X standard deviations of the best logit; up to 0 is off [-1]");
+  AddReal(app, "--xtc-probability", out.xtc_probability,
+          "How often the top choices but the last are dropped, 0 to 1 [0]");
+  AddReal(app, "--xtc-threshold", out.xtc_threshold, "Probability of a top choice; above 0.5 is off [0.1]");
+  AddReal(app, "--dry-multiplier", out.dry_multiplier, "Taken off the logit of a token that goes on a repetition [0]");
+  AddReal(app, "--dry-base", out.dry_base, "Times this for each token that the repetition is longer [1.75]");
+  AddCount(
+      app, "--dry-allowed-length", 0, kMax, [&out](int64_t n) { out.dry_allowed_length = n; },
+      "Repetitions shorter than this lose nothing [2]");
+  AddCount(
+      app, "--dry-penalty-last-n", -1, kMax, [&out](int64_t n) { out.dry_penalty_last_n = n; },
+      "How many tokens back --dry-multiplier looks; -1: all [-1]");
+  AddReal(app, "--dynatemp-range", out.dynatemp_range, "The temperature goes by entropy, so far down and up [0]");
+  AddReal(app, "--dynatemp-exponent", out.dynatemp_exponent, "Power of the entropy's share of its maximum [1]");
+  AddCount(
+      app, "--mirostat", 0, 2, [&out](int64_t n) { out.mirostat = static_cast<int32_t>(n); },
+      "Steer the surprise of the tokens: version 1 or 2, in place of filters; 0 is off [0]");
+  AddReal(app, "--mirostat-tau", out.mirostat_tau, "The surprise, in bits, to steer to [5]");
+  AddReal(app, "--mirostat-eta", out.mirostat_eta, "How fast, up to 1 [0.1]");
+  AddCount(
+      app, "--no-repeat-ngram-size", 0, sample::kMaxNgramSize, [&out](int64_t n) { out.no_repeat_ngram_size = n; },
+      "No sequence of N tokens occurs twice; 0 is off [0]");
+  const auto set_samplers = [&out](const std::string& text) { out.samplers = CLI::detail::split(text, ','); };
+  app.add_option_function<std::string>("--samplers", set_samplers, "Steps in order, separated by commas")
+      ->type_name("NAMES");
+}
+
 void AddSampling(CLI::App& app, sample::SamplingParams& out) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   AddReal(app, "--temp", out.temperature, "Temperature, 0 to 2; 0 takes the most likely token [0.8]");
@@ -95,6 +128,7 @@ void AddSampling(CLI::App& app, sample::SamplingParams& out) {
       "How many tokens back --repeat-penalty looks; -1: all [64]");
   AddReal(app, "--presence-penalty", out.presence_penalty, "Taken off the logits of tokens of the answer, -2 to 2 [0]");
   AddReal(app, "--frequency-penalty", out.frequency_penalty, "The same, for each time they occur, -2 to 2 [0]");
+  AddMoreSampling(app, out);
 }
 
 void AddRun(CLI::App& app, RunOptions& out) {

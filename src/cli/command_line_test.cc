@@ -49,6 +49,33 @@ TEST(CommandLine, RunHasTheDefaultsOfLlamaCli) {
   EXPECT_FALSE(options.engine.threads || options.engine.isa || options.engine.kv_type);
 }
 
+TEST(CommandLine, RunTakesTheOtherStepsOfTheSampler) {
+  const sample::SamplingParams params =
+      ParseAs<RunOptions>({"run", "m", "--typical-p=0.9", "--top-n-sigma=1.5", "--xtc-probability=0.25",
+                           "--xtc-threshold=0.2", "--dry-multiplier=0.8", "--dry-base=2", "--dry-allowed-length=3",
+                           "--dry-penalty-last-n=64", "--dynatemp-range=0.5", "--dynatemp-exponent=2", "--mirostat=2",
+                           "--mirostat-tau=4", "--mirostat-eta=0.3", "--no-repeat-ngram-size=5", "--samplers",
+                           "top_p,xtc,temperature", "Say hello"})
+          .sampling;
+  EXPECT_EQ(params.typical_p, 0.9);
+  EXPECT_EQ(params.top_n_sigma, 1.5);
+  EXPECT_EQ(params.xtc_probability, 0.25);
+  EXPECT_EQ(params.xtc_threshold, 0.2);
+  EXPECT_EQ(params.dry_multiplier, 0.8);
+  EXPECT_EQ(params.dry_base, 2);
+  EXPECT_EQ(params.dry_allowed_length, 3);
+  EXPECT_EQ(params.dry_penalty_last_n, 64);
+  EXPECT_EQ(params.dynatemp_range, 0.5);
+  EXPECT_EQ(params.dynatemp_exponent, 2);
+  EXPECT_EQ(params.mirostat, 2);
+  EXPECT_EQ(params.mirostat_tau, 4);
+  EXPECT_EQ(params.mirostat_eta, 0.3);
+  EXPECT_EQ(params.no_repeat_ngram_size, 5);
+  EXPECT_THAT(params.samplers.value(), ElementsAre("top_p", "xtc", "temperature"));
+  EXPECT_EQ(ParseAs<RunOptions>({"run", "m", "--samplers", "xtc", "Hi"}).prompt, "Hi");
+  EXPECT_THAT(ErrorOf({"run", "m", "--mirostat", "3"}), HasSubstr("3 is not in 0..2"));
+}
+
 TEST(CommandLine, RunTakesItsFlags) {
   const RunOptions options = ParseAs<RunOptions>({"run",
                                                   "--system",

@@ -40,13 +40,14 @@ class EngineLoad {
   EngineLoad(engine::EngineCore& core, const sched::Workload& workload, const sched::Objectives& objectives)
       : core_(core), workload_(workload), objectives_(objectives), feed_(workload), log_(workload) {}
 
-  Status Run() {
+  Status Run(const LoadProgress& progress) {
     start_ = Clock::now();
     while (log_.num_ended() < workload_.num_requests()) {
       SubmitArrivals();
       const double begin_s = Now();
       if (core_.Step(begin_s)) {
         ReadStreams(begin_s);
+        progress(static_cast<double>(log_.num_ended()) / static_cast<double>(workload_.num_requests()));
         continue;
       }
       ReadStreams(begin_s);
@@ -214,11 +215,12 @@ class EngineLoad {
 }  // namespace
 
 Result<BenchRun> ServeWithEngine(const engine::LoadedModel& model, engine::EngineOptions options,
-                                 const sched::Workload& workload, const sched::Objectives& objectives) {
+                                 const sched::Workload& workload, const sched::Objectives& objectives,
+                                 const LoadProgress& progress) {
   options.scheduler.tenants = sched::TenantsOf(workload);
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::EngineCore> core, engine::EngineCore::Create(model, options));
   EngineLoad load(*core, workload, objectives);
-  ADIT_RETURN_IF_ERROR(load.Run());
+  ADIT_RETURN_IF_ERROR(load.Run(progress));
   return load.TakeRun();
 }
 

@@ -207,9 +207,11 @@ std::string SvgBars(const std::string& title, const std::vector<PlotBar>& bars, 
     svg += Text(4.0, top + 13.0, "start", bars[i].label);
     svg += fmt::format("<rect class=\"bar s0\" x=\"4\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:g}\"/>", top + kBarTop,
                        std::max(0.5, x(bars[i].value) - 4.0), kBarHeight);
+    if (reference > 0.0) {
+      svg += Line("reference", x(reference), top + kBarTop - 2.0, x(reference), top + kBarTop + kBarHeight + 2.0);
+    }
     svg += Text(x(bars[i].value) + 6.0, top + kBarTop + 11.0, "start", bars[i].text) + "\n";
   }
-  if (reference > 0.0) svg += Line("reference", x(reference), 2.0, x(reference), height - 4.0);
   return svg + "</svg>\n";
 }
 

@@ -151,7 +151,7 @@ EngineInfo Engine::Info() const {
   return {.architecture = model.spec().architecture,
           .kernel_set = model.kernels().name,
           .num_threads = model.num_threads(),
-          .vocab_size = model.spec().vocab_size,
+          .vocab_size = model.tokenizer().vocab_size(),
           .max_context = impl_->engine->max_context(),
           .kv_tokens = impl_->engine->runner().kv_capacity_tokens(),
           .num_running = stats.num_running,

@@ -1,5 +1,6 @@
 // The part of EngineCore that serves beam search.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -89,7 +90,8 @@ void EngineCore::EndBeams(ActiveRequest& request, FinishReason reason, double no
         request.stream().Push({.kind = Event::Kind::kToken,
                                .answer = static_cast<int32_t>(i),
                                .token = answer.tokens[t],
-                               .ends_answer = t + 1 == answer.tokens.size() && answer.reason == FinishReason::kStop});
+                               .ends_answer = t + 1 == answer.tokens.size() && answer.reason == FinishReason::kStop,
+                               .logprob = std::numeric_limits<double>::quiet_NaN()});
       }
     }
     request.stream().Push({.kind = Event::Kind::kFinished,

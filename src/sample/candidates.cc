@@ -1,8 +1,8 @@
 #include "sample/candidates.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/check.h"
 #include "sample/softmax.h"
 
 namespace adit::sample {
@@ -14,6 +14,11 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr size_t kChunk = 64;
 
 }  // namespace
+
+float ToFinite(double logit) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(logit, -kMax, kMax));
+}
 
 void Candidates::Reserve(int64_t vocab_size) {
   logits_.reserve(static_cast<size_t>(vocab_size));
@@ -50,6 +55,22 @@ void Candidates::Keep(Ranked last) {
   }
   size_ = kept;
   whole_ = false;
+}
+
+void Candidates::KeepIds(std::span<const int32_t> ids) {
+  ADIT_DCHECK(whole_);
+  ids_.resize(logits_.size());
+  size_ = ids.size();
+  for (size_t i = 0; i < size_; ++i) {
+    logits_[i] = logits_[static_cast<size_t>(ids[i])];
+    ids_[i] = ids[i];
+  }
+  whole_ = false;
+}
+
+void Candidates::Ban(int32_t token_id) {
+  const int64_t index = Find(token_id);
+  if (index >= 0) logits_[static_cast<size_t>(index)] = -kInfinity;
 }
 
 int64_t Candidates::Find(int32_t token_id) const {

@@ -1,7 +1,9 @@
 #ifndef ADIT_SAMPLE_CANDIDATES_H_
 #define ADIT_SAMPLE_CANDIDATES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,13 +19,19 @@ constexpr bool RanksBefore(const Ranked& a, const Ranked& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.index < b.index);
 }
 
+constexpr bool CanBePicked(float logit) { return logit > -std::numeric_limits<float>::infinity(); }
+
+// The nearest finite logit. A penalty may neither ban a token nor make it certain.
+float ToFinite(double logit);
+
 // The tokens still in the running, with their logits as changed so far. Steps of a sampler change logits and drop
 // candidates; how many times the list was made anew, memory is allocated only when it is longer than ever before.
 //
 // Invariants:
 // 1. Ids rise strictly with the index.
 // 2. No logit is NaN or +inf. A candidate whose logit is -inf cannot be picked.
-// 3. Once one can be picked, one always can: whoever writes logits leaves one finite, and Keep keeps the best.
+// 3. Once one can be picked, one always can: whoever writes logits leaves one finite, and Keep keeps the best. Bans
+//    alone may end this; whoever bans looks.
 class Candidates {
  public:
   // All tokens of a row of logits, whose largest is `max`. NaN becomes -inf. Where `max` is +inf, the logits become
@@ -35,6 +43,16 @@ class Candidates {
 
   // Drops what ranks behind `last`, which need not be a candidate itself.
   void Keep(Ranked last);
+
+  // Drops the candidates for which keep(Ranked) is false. Precondition: it is true for one that can be picked.
+  template <typename Predicate>
+  void KeepWhere(const Predicate& keep);
+
+  // Drops tokens other than these. Preconditions: ids rise strictly, each in 0..vocab_size-1; none has been dropped.
+  void KeepIds(std::span<const int32_t> ids);
+
+  // The token cannot be picked from now on.
+  void Ban(int32_t token_id);
 
   int64_t size() const { return static_cast<int64_t>(size_); }
   // The length of the row that Reset was given.
@@ -53,6 +71,20 @@ class Candidates {
   size_t size_ = 0;
   bool whole_ = true;  // nothing has been dropped: ids are indices
 };
+
+template <typename Predicate>
+void Candidates::KeepWhere(const Predicate& keep) {
+  if (whole_) ids_.resize(logits_.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < size_; ++i) {
+    const Ranked candidate{logits_[i], static_cast<int64_t>(i)};
+    if (!keep(candidate)) continue;
+    ids_[kept] = id(candidate.index);
+    logits_[kept++] = candidate.logit;
+  }
+  size_ = kept;
+  whole_ = false;
+}
 
 }  // namespace adit::sample
 

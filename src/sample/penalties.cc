@@ -1,21 +1,12 @@
 #include "sample/penalties.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace adit::sample {
 namespace {
 
 using TokenIds = std::span<const int32_t>;
-
-// A penalty may neither ban a token nor make it certain.
-float ToFinite(double logit) {
-  constexpr double kMax = std::numeric_limits<float>::max();
-  return static_cast<float>(std::clamp(logit, -kMax, kMax));
-}
-
-bool CanBePicked(float logit) { return logit > -std::numeric_limits<float>::infinity(); }
 
 TokenIds LastOf(TokenIds tokens, int64_t n) {
   return n < static_cast<int64_t>(tokens.size()) ? tokens.last(static_cast<size_t>(n)) : tokens;
@@ -30,11 +21,7 @@ class Penalties final : public Processor {
         frequency_(params.frequency_penalty) {}
 
   void Apply(const SampleContext& context, Candidates& candidates) const override {
-    std::vector<int32_t>& counts = context.scratch.counts;
-    if (counts.size() < static_cast<size_t>(candidates.vocab_size())) {
-      counts.resize(static_cast<size_t>(candidates.vocab_size()));
-    }
-    const std::span<int32_t> row_counts = std::span(counts).first(static_cast<size_t>(candidates.vocab_size()));
+    const std::span<int32_t> row_counts = context.scratch.CountsFor(candidates.vocab_size());
     if (repetition_ != 1 && repeat_last_n_ > 0) {
       const TokenIds output = LastOf(context.output, repeat_last_n_);
       const TokenIds prompt = LastOf(context.prompt, repeat_last_n_ - static_cast<int64_t>(output.size()));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sample/candidates.h"
+#include "sample/history.h"
 
 namespace adit::sample {
 
@@ -13,7 +14,8 @@ namespace adit::sample {
 struct SampleScratch {
   Candidates candidates;
   std::vector<Ranked> ranked;
-  std::vector<int32_t> counts;  // by token id; all 0 between uses
+  std::vector<int32_t> counts;   // by token id; all 0 between uses
+  std::vector<int32_t> matches;  // by place in the history
 
   // Sets memory aside for rows of this length, so that sampling with top_k up to kReservedTopK allocates nothing.
   void Reserve(int64_t vocab_size) {
@@ -21,6 +23,13 @@ struct SampleScratch {
     ranked.reserve(2 * kReservedTopK + 64);
     counts.resize(static_cast<size_t>(vocab_size));
   }
+
+  // counts of the tokens of a vocabulary, all 0.
+  std::span<int32_t> CountsFor(int64_t vocab_size) {
+    if (counts.size() < static_cast<size_t>(vocab_size)) counts.resize(static_cast<size_t>(vocab_size));
+    return std::span(counts).first(static_cast<size_t>(vocab_size));
+  }
+
   static constexpr size_t kReservedTopK = 1024;
 };
 
@@ -29,6 +38,9 @@ struct SampleContext {
   std::span<const int32_t> prompt;  // token ids before the output
   std::span<const int32_t> output;  // token ids generated so far
   SampleScratch& scratch;           // `candidates` is the list under work
+  int64_t position = 0;             // of the token that is sampled
+
+  History history() const { return {prompt, output}; }
 };
 
 // One step of a sampler: changes logits or drops candidates, and keeps the invariants of the list. Constant after its

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "adit/request.h"
 #include "adit/status.h"
+#include "sample/mirostat.h"
 #include "sample/processor.h"
 #include "sample/sampling_params.h"
 #include "sample/softmax.h"
@@ -24,10 +27,12 @@ struct SampledToken {
   // The model's most likely tokens, falling, equal ones by id; the sampled one may or may not be among them.
   // top_logprobs of them, fewer when fewer have a probability above 0. Valid until the sampler's next call.
   std::span<const TokenLogprob> top;
+  SamplerState state;  // for the call that samples the token after this one
 };
 
 // Turns rows of logits into tokens as one request's SamplingParams say. Has no memory of earlier calls: the token is a
-// function of the parameters, the row, the history and the position, whatever else was sampled, when and by whom.
+// function of the parameters, the row, the history, the position and the state that the caller carries from token to
+// token, whatever else was sampled, when and by whom.
 // Movable. One thread at a time; samplers that share a scratch are used by one thread at a time together.
 class Sampler {
  public:
@@ -39,10 +44,12 @@ class Sampler {
   // The token that follows `prompt` and `output`, token ids, given the model's logits for it. `position`, with the
   // seed, chooses the random number: the number of tokens before it, so that a sequence that is computed again draws
   // again what it drew. A NaN or -inf logit means that the token cannot be picked; tokens with +inf share the
-  // probability evenly. Allocates nothing once a few rows have been sampled. InvalidArgument when the row is not
-  // vocab_size long; FailedPrecondition when no token can be picked.
+  // probability evenly. `state` is that of the SampledToken before, as it was taken; a new one for the first token.
+  // Only mirostat reads and changes it. Allocates nothing once a few rows have been sampled, except that DRY and
+  // no_repeat_ngram_size need 4 bytes for each token of a history longer than before. InvalidArgument when the row is
+  // not vocab_size long; FailedPrecondition when no token can be picked.
   Result<SampledToken> Sample(std::span<const float> logits, std::span<const int32_t> prompt,
-                              std::span<const int32_t> output, int64_t position);
+                              std::span<const int32_t> output, int64_t position, const SamplerState& state = {});
 
   // Works in another scratch from now on, under the same conditions.
   void UseScratch(SampleScratch& scratch) { scratch_ = &scratch; }
@@ -53,14 +60,24 @@ class Sampler {
  private:
   Sampler(SamplingParams params, int64_t vocab_size, SampleScratch* scratch);
 
-  Result<int32_t> Pick(std::span<const float> logits, BestLogit best, const SampleContext& context, int64_t position);
+  Result<int32_t> Pick(std::span<const float> logits, BestLogit best, const SampleContext& context,
+                       SamplerState& state);
+  Status ApplyBans(const SampleContext& context, Candidates& candidates) const;
   void FindTop(std::span<const float> logits, const LogSoftmax& log_softmax);
 
   // Constant after construction.
   SamplingParams params_;
   int64_t vocab_size_;
-  bool greedy_;
-  std::vector<std::unique_ptr<Processor>> chain_;  // of a greedy sampler: without the steps that keep the best token
+  bool greedy_ = false;
+  std::optional<Mirostat> mirostat_;  // draws in place of the softmax
+  struct Ban {
+    std::string_view field;
+    std::unique_ptr<Processor> step;
+  };
+  std::vector<Ban> bans_;
+  // Of a greedy sampler: without the step that leaves one token, those after it, and those just before it that keep the
+  // best.
+  std::vector<std::unique_ptr<Processor>> chain_;
   std::unique_ptr<SampleScratch> own_scratch_;
   SampleScratch* scratch_;
 

@@ -32,7 +32,11 @@ void ExpectNoAllocation(const SamplingParams& params) {
   const std::vector<int32_t> output(100, 4);
   Result<Sampler> sampler = Sampler::Create(params, kVocabSize);
   ASSERT_TRUE(sampler.ok());
-  ASSERT_TRUE(sampler->Sample(rows[1], prompt, output, 0).ok());
+  // Steps that act now and then, as XTC does, have acted after these, and filters have met the most candidates.
+  for (int64_t position = 0; position < 21; ++position) {
+    const auto& row = rows[static_cast<size_t>(position) % rows.size()];
+    ASSERT_TRUE(sampler->Sample(row, prompt, output, position).ok());
+  }
   const int64_t before = NumAllocations();
   int64_t num_failed = 0;
   for (int64_t position = 0; position < 70; ++position) {
@@ -74,8 +78,40 @@ TEST(SamplerMemory, FiltersAllocateNothing) {
   ExpectNoAllocation(params);
 }
 
+TEST(SamplerMemory, OtherStepsAllocateNothing) {
+  using Change = void (*)(SamplingParams&);
+  for (const Change change :
+       std::vector<Change>{[](auto& p) { p.typical_p = 0.5; }, [](auto& p) { p.top_n_sigma = 1; },
+                           [](auto& p) { p.xtc_probability = 0.5, p.xtc_threshold = 1e-4; },
+                           [](auto& p) { p.dynatemp_range = 0.5; }, [](auto& p) { p.mirostat = 1; },
+                           [](auto& p) { p.mirostat = 2; }, [](auto& p) { p.no_repeat_ngram_size = 3; },
+                           [](auto& p) {
+                             p.bad_words = {{4, 4}, {7}};
+                           },
+                           [](auto& p) {
+                             p.allowed_token_ids = {17, 18, 19};
+                           }}) {
+    SamplingParams params;
+    change(params);
+    ExpectNoAllocation(params);
+  }
+  SamplingParams params;
+  params.dry_multiplier = 1;
+  params.dry_sequence_breakers = {.tokens = {3}, .sequences = {{3, 2}, {3, 4}, {5, 4}}};
+  ExpectNoAllocation(params);
+  params.temperature = 0;
+  ExpectNoAllocation(params);
+}
+
 TEST(SamplerMemory, EverythingAtOnceAllocatesNothing) {
   SamplingParams params;
+  params.bad_words = {{7}, {4, 8}};
+  params.no_repeat_ngram_size = 3;
+  params.dry_multiplier = 0.5;
+  params.top_n_sigma = 3;
+  params.typical_p = 0.9;
+  params.xtc_probability = 0.5;
+  params.dynatemp_range = 0.3;
   params.logit_bias = {{5, 3.0}, {6, -std::numeric_limits<double>::infinity()}};
   params.repetition_penalty = 1.2;
   params.presence_penalty = 0.5;

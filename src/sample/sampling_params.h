@@ -14,6 +14,11 @@ using adit::SamplingParams;
 // At such temperatures a difference of one unit in the last place of a logit near 100 already decides.
 inline constexpr double kGreedyTemperature = 1e-5;
 inline constexpr int64_t kMaxLogitBiases = 1024;
+inline constexpr int64_t kMaxBadWords = 1024;
+inline constexpr int64_t kMaxBadWordTokens = 256;
+inline constexpr int64_t kMaxDryBreakerSequences = 16'384;
+inline constexpr int64_t kMaxDryBreakerTokens = 64;
+inline constexpr int64_t kMaxNgramSize = 64;
 
 // Bounds that a deployment may set.
 struct SamplingLimits {
@@ -24,7 +29,8 @@ struct SamplingLimits {
 // InvalidArgument, naming the field, its value and its range, when a field is outside its range or not a number.
 Status Validate(const SamplingParams& params, int64_t vocab_size, const SamplingLimits& limits = {});
 
-// True when the best token is taken at every position: nothing is drawn.
+// True when a step of the chain leaves one token at every position: the best of those that the steps before it leave.
+// Precondition: params are valid.
 bool IsGreedy(const SamplingParams& params);
 
 }  // namespace adit::sample

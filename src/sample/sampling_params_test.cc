@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace adit::sample {
 namespace {
@@ -79,6 +80,66 @@ TEST(SamplingParams, RefusalsNameFieldValueAndRange) {
   ExpectRefused([](auto& p) { p.top_logprobs = -2; }, "top_logprobs", "-2", "-1..20");
 }
 
+TEST(SamplingParams, EndsOfRangesOfTheOtherStepsAreValid) {
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.typical_p = 1e-9; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_n_sigma = -1e9; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.xtc_probability = 1, p.xtc_threshold = 1; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.xtc_threshold = 0; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.dry_multiplier = 1e300, p.dry_base = 1.0001; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.dry_allowed_length = 0, p.dry_penalty_last_n = 0; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) {
+                p.dry_sequence_breakers.tokens.assign(kVocabSize, 999);
+                p.dry_sequence_breakers.sequences.assign(kMaxDryBreakerSequences, std::vector<int32_t>(64));
+              }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.mirostat = 2, p.mirostat_tau = 1e-9, p.mirostat_eta = 1; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.dynatemp_range = 1e9, p.dynatemp_exponent = 0; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.no_repeat_ngram_size = 64; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.bad_words.assign(kMaxBadWords, std::vector<int32_t>(256, 999)); }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.allowed_token_ids = {999, 0, 0}; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.samplers.emplace(); }).ok());
+}
+
+TEST(SamplingParams, RefusalsOfTheOtherStepsNameFieldValueAndRange) {
+  ExpectRefused([](auto& p) { p.typical_p = 0; }, "typical_p", "0", "(0, 1]");
+  ExpectRefused([](auto& p) { p.typical_p = 1.5; }, "typical_p", "1.5", "(0, 1]");
+  ExpectRefused([](auto& p) { p.xtc_probability = -0.5; }, "xtc_probability", "-0.5", "[0, 1]");
+  ExpectRefused([](auto& p) { p.xtc_threshold = 1.5; }, "xtc_threshold", "1.5", "[0, 1]");
+  ExpectRefused([](auto& p) { p.dry_multiplier = -0.5; }, "dry_multiplier", "-0.5", "from 0");
+  ExpectRefused([](auto& p) { p.dry_base = 1; }, "dry_base", "1", "above 1");
+  ExpectRefused([](auto& p) { p.dry_allowed_length = -1; }, "dry_allowed_length", "-1", "0..");
+  ExpectRefused([](auto& p) { p.dry_penalty_last_n = -2; }, "dry_penalty_last_n", "-2", "-1..");
+  ExpectRefused([](auto& p) { p.dry_sequence_breakers.tokens = {1'000}; }, "dry_sequence_breakers", "1000", "0..999");
+  ExpectRefused([](auto& p) { p.dry_sequence_breakers.tokens.resize(1'001); }, "dry_sequence_breakers", "1001", "1000");
+  ExpectRefused([](auto& p) { p.dry_sequence_breakers.sequences = {{}}; }, "dry_sequence_breakers", "0", "1..64");
+  ExpectRefused([](auto& p) { p.dry_sequence_breakers.sequences = {std::vector<int32_t>(65)}; },
+                "dry_sequence_breakers", "65", "1..64");
+  ExpectRefused([](auto& p) { p.dry_sequence_breakers.sequences.assign(16'385, {1}); }, "dry_sequence_breakers",
+                "16385", "16384");
+  ExpectRefused([](auto& p) { p.mirostat = 3; }, "mirostat", "3", "0..2");
+  ExpectRefused([](auto& p) { p.mirostat_tau = 0; }, "mirostat_tau", "0", "above 0");
+  ExpectRefused([](auto& p) { p.mirostat_eta = 1.5; }, "mirostat_eta", "1.5", "(0, 1]");
+  ExpectRefused([](auto& p) { p.dynatemp_range = -1; }, "dynatemp_range", "-1", "from 0");
+  ExpectRefused([](auto& p) { p.dynatemp_exponent = -1; }, "dynatemp_exponent", "-1", "from 0");
+  ExpectRefused([](auto& p) { p.no_repeat_ngram_size = 65; }, "no_repeat_ngram_size", "65", "0..64");
+  ExpectRefused([](auto& p) { p.bad_words = {{1}, {2, -1}}; }, "bad_words", "-1", "0..999");
+  ExpectRefused([](auto& p) { p.bad_words = {{}}; }, "bad_words", "0", "1..256");
+  ExpectRefused([](auto& p) { p.bad_words.assign(1'025, {1}); }, "bad_words", "1025", "1024");
+  ExpectRefused([](auto& p) { p.allowed_token_ids = {1'000}; }, "allowed_token_ids", "1000", "0..999");
+  ExpectRefused([](auto& p) { p.allowed_token_ids.resize(1'001); }, "allowed_token_ids", "1001", "1000");
+}
+
+TEST(SamplingParams, RefusesUnknownSamplersAndThoseGivenTwiceByName) {
+  const auto with = [](std::vector<std::string> samplers) {
+    return [samplers](SamplingParams& p) { p.samplers = samplers; };
+  };
+  ExpectRefused(with({"top_k", "top_q"}), "samplers", "'top_q'",
+                "penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p, xtc, temperature");
+  ExpectRefused(with({""}), "samplers", "''", "penalties");
+  ExpectRefused(with({"xtc", "top_k", "xtc"}), "samplers", "'xtc'", "more than once");
+  ExpectRefused(with({std::string(1'000, 'x') + "\n"}), "samplers", "'" + std::string(40, 'x') + "'", "penalties");
+  ExpectRefused(with({"a\xff\n"}), "samplers", std::string("'a?") + "?'", "penalties");
+}
+
 TEST(SamplingParams, RefusesWhatIsNoNumber) {
   for (const double bad : {kNaN, kInfinity, -kInfinity}) {
     EXPECT_FALSE(ValidateWith([&](auto& p) { p.temperature = bad; }).ok());
@@ -87,6 +148,16 @@ TEST(SamplingParams, RefusesWhatIsNoNumber) {
     EXPECT_FALSE(ValidateWith([&](auto& p) { p.repetition_penalty = bad; }).ok());
     EXPECT_FALSE(ValidateWith([&](auto& p) { p.presence_penalty = bad; }).ok());
     EXPECT_FALSE(ValidateWith([&](auto& p) { p.frequency_penalty = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.typical_p = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.top_n_sigma = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.xtc_probability = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.xtc_threshold = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.dry_multiplier = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.dry_base = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.mirostat_tau = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.mirostat_eta = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.dynatemp_range = bad; }).ok());
+    EXPECT_FALSE(ValidateWith([&](auto& p) { p.dynatemp_exponent = bad; }).ok());
   }
   EXPECT_FALSE(ValidateWith([](auto& p) { p.logit_bias = {{1, kNaN}}; }).ok());
   EXPECT_FALSE(ValidateWith([](auto& p) { p.logit_bias = {{1, kInfinity}}; }).ok());

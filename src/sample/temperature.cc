@@ -1,5 +1,6 @@
 #include "sample/temperature.h"
 
+#include "sample/dynamic_temperature.h"
 #include "sample/softmax.h"
 
 namespace adit::sample {
@@ -23,6 +24,7 @@ class Temperature final : public Processor {
 }  // namespace
 
 std::unique_ptr<Processor> MakeTemperature(const SamplingParams& params) {
+  if (params.dynatemp_range > 0) return MakeDynamicTemperature(params);
   if (params.temperature == 1) return nullptr;
   return std::make_unique<Temperature>(params.temperature);
 }

@@ -18,6 +18,12 @@ std::vector<float> RowWithTies(std::mt19937& rng, int64_t vocab_size) {
   return row;
 }
 
+std::vector<float> LogsOf(const std::vector<double>& probabilities) {
+  std::vector<float> row;
+  for (const double probability : probabilities) row.push_back(static_cast<float>(std::log(probability)));
+  return row;
+}
+
 Candidates MakeCandidates(const std::vector<float>& row) {
   Candidates candidates;
   float max = -kTestInfinity;

@@ -22,6 +22,8 @@ std::vector<float> NormalRow(std::mt19937& rng, int64_t vocab_size, double sigma
 // Multiples of 1/2 between -4 and 4: many are equal.
 std::vector<float> RowWithTies(std::mt19937& rng, int64_t vocab_size);
 
+std::vector<float> LogsOf(const std::vector<double>& probabilities);
+
 // A list of all tokens of the row.
 Candidates MakeCandidates(const std::vector<float>& row);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "sample/crossing.h"
 #include "sample/softmax.h"
 
 namespace adit::sample {
@@ -55,35 +56,6 @@ void Gather(std::span<const float> logits, float max, int32_t bucket, std::vecto
   }
 }
 
-double SumWeights(std::span<const Ranked> ranked, float max) {
-  std::array<float, kChunk> logits;
-  double sum = 0;
-  for (size_t begin = 0; begin < ranked.size(); begin += kChunk) {
-    const std::span<const Ranked> chunk = ranked.subspan(begin, std::min(kChunk, ranked.size() - begin));
-    for (size_t i = 0; i < chunk.size(); ++i) logits[i] = chunk[i].logit;
-    sum += SumExp(std::span(logits).first(chunk.size()), max);
-  }
-  return sum;
-}
-
-// The first of `ranked`, in the order of their ranks, at which the running sum of weights, `reached` before it, is not
-// below `goal`; the last where rounding keeps the sum below. Halves the range around its median until one is left, so
-// takes linear time. Precondition: ranked is not empty. Reorders it.
-Ranked FindCrossing(std::span<Ranked> ranked, float max, double reached, double goal) {
-  while (ranked.size() > 1) {
-    const size_t half = ranked.size() / 2;
-    std::nth_element(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(half), ranked.end(), RanksBefore);
-    const double upper = SumWeights(ranked.first(half), max);
-    if (reached + upper >= goal) {
-      ranked = ranked.first(half);
-    } else {
-      reached += upper;
-      ranked = ranked.subspan(half);
-    }
-  }
-  return ranked.front();
-}
-
 // Where the smallest set of best candidates ends whose share of the weight reaches `p`, a number below 1.
 Ranked FindNucleusEnd(std::span<const float> logits, double p, std::vector<Ranked>& scratch) {
   const float max = MaxLogit(logits);
@@ -91,7 +63,7 @@ Ranked FindNucleusEnd(std::span<const float> logits, double p, std::vector<Ranke
   scratch.reserve(logits.size());
   if (logits.size() <= kFewCandidates) {
     for (size_t i = 0; i < logits.size(); ++i) scratch.push_back({logits[i], static_cast<int64_t>(i)});
-    return FindCrossing(scratch, max, 0, p * SumExp(logits, max));
+    return FindCrossing(scratch, logits, max, 0, p * SumExp(logits, max));
   }
   std::array<double, kBuckets> sums{};
   SumByBucket(logits, max, sums);
@@ -105,7 +77,7 @@ Ranked FindNucleusEnd(std::span<const float> logits, double p, std::vector<Ranke
   while (sums[bucket] == 0 || reached + sums[bucket] < goal) reached += sums[bucket++];
 
   Gather(logits, max, static_cast<int32_t>(bucket), scratch);
-  return FindCrossing(scratch, max, reached, goal);
+  return FindCrossing(scratch, logits, max, reached, goal);
 }
 
 class TopP final : public Processor {

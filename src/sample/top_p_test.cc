@@ -20,12 +20,6 @@ std::unique_ptr<Processor> Make(double p) {
   return MakeTopP(params);
 }
 
-std::vector<float> LogsOf(const std::vector<double>& probabilities) {
-  std::vector<float> row;
-  for (const double probability : probabilities) row.push_back(static_cast<float>(std::log(probability)));
-  return row;
-}
-
 TEST(TopP, IsNoStepWhenOff) { EXPECT_EQ(Make(1), nullptr); }
 
 TEST(TopP, KeepsTheSmallestSetThatReachesP) {

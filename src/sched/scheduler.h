@@ -158,7 +158,7 @@ class Scheduler {
   int64_t next_id_ = 0;
   int64_t seats_taken_ = 0;
   int64_t committed_tokens_ = 0;       // that the running sequences may come to
-  double mean_decodes_ = 1.0;  // of steps that decode
+  double mean_decodes_ = 1.0;          // of steps that decode
   bool batch_open_ = true;             // of static batching: the batch still takes members
   const Sequence* blocked_ = nullptr;  // the front that did not fit the last time
   int64_t blocked_pages_ = 0;          // spare pages then

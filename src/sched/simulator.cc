@@ -121,6 +121,9 @@ class Simulation {
       TakeToken(*rows.sequence);
     }
     timeline_.Add(begin_s, now_s_, sample);
+    if (options_.progress) {
+      options_.progress(static_cast<double>(log_.num_ended()) / static_cast<double>(workload_.num_requests()));
+    }
   }
 
   void TakeToken(Sequence& sequence) {

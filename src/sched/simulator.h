@@ -36,6 +36,8 @@ struct SimulatorOptions {
   Objectives objectives;  // that requests declare
   // Told of each step that is about to run, at what time; may be empty.
   std::function<void(const Scheduler&, const StepPlan&, double)> on_plan;
+  // Told after each step what share of the requests have ended; may be empty.
+  std::function<void(double)> progress;
 };
 
 struct SimulationResult {

@@ -23,7 +23,7 @@ class FaultyLoad {
     int submitted = 0;
     for (int round = 0; submitted < kRequests || !engine_.core().idle(); ++round) {
       ASSERT_LT(round, 40 * kRequests) << "requests do not end";
-      for (uint32_t i = Below(4); i > 0 && submitted < kRequests; --i, ++submitted) Submit();
+      for (uint32_t i = Below(2); i > 0 && submitted < kRequests; --i, ++submitted) Submit();
       if (Below(2) == 0) Disturb();
       if (submitted == kRequests) {
         for (auto& [id, slow] : engine_.slow) slow = false;
@@ -41,7 +41,7 @@ class FaultyLoad {
 
  private:
   static EngineOptions Options() {
-    EngineOptions options{.kv_tokens = 512, .event_capacity = 8};
+    EngineOptions options{.kv_tokens = 144, .event_capacity = 8};
     options.scheduler.max_context = 100;
     options.scheduler.max_batch_tokens = 48;
     options.scheduler.max_num_seqs = 12;
@@ -101,7 +101,7 @@ class FaultyLoad {
 
   void Disturb() {
     if (ids_.empty()) return;
-    const size_t from = ids_.size() > 60 ? ids_.size() - 60 : 0;
+    const size_t from = ids_.size() > 16 ? ids_.size() - 16 : 0;
     const int64_t id = ids_[from + Below(static_cast<uint32_t>(ids_.size() - from))];
     if (Below(3) == 0) {
       engine_.slow[id] = !engine_.slow[id];
