@@ -13,6 +13,7 @@
 #include "cli/progress_bar.h"
 #include "cli/run_report.h"
 #include "cli/signals.h"
+#include "engine/dry_breakers.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
 #include "sample/sampling_params.h"
@@ -91,6 +92,9 @@ Session::Session(const RunOptions& options, int64_t seed, std::unique_ptr<engine
       engine_(std::move(engine)),
       conversation_(std::move(conversation)) {
   sampling_.seed = seed;
+  if (sampling_.dry_multiplier > 0.0) {
+    sampling_.dry_sequence_breakers = engine::ResolveDryBreakers(model_->tokenizer(), engine::kDefaultDryBreakers);
+  }
   // Keeping more tokens than there are keeps them all.
   sampling_.top_k = std::min(sampling_.top_k, model_->tokenizer().vocab_size());
 }

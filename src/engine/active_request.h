@@ -25,6 +25,7 @@ struct ActiveAnswer {
   sched::Sequence* sequence = nullptr;  // null before it is forked off and after it has ended
   std::optional<sample::Sampler> sampler;
   std::optional<sample::Sampler> sampler_before_min;  // bans what ends an answer; for the first min_tokens
+  sample::SamplerState sampler_state;                 // after the tokens there are
   AnswerStats stats;
   std::vector<Event> held;  // tokens of best_of answers, until it is known which are told
 };

@@ -178,7 +178,7 @@ void EngineCore::SampleAll(std::span<const float> logits) {
     sample::Sampler& sampler = before_min ? *answer.sampler_before_min : *answer.sampler;
     sampler.UseScratch(scratch);
     choice.token = sampler.Sample(LogitRow(logits, choice.logit_row), tokens.first(num_prompt),
-                                  tokens.subspan(num_prompt), sequence.num_tokens());
+                                  tokens.subspan(num_prompt), sequence.num_tokens(), answer.sampler_state);
   };
   if (choices_.size() < 2 || scratches_.size() == 1) {
     for (Choice& choice : choices_) sample_one(choice, scratches_.front());
@@ -242,6 +242,7 @@ void EngineCore::TakeToken(Choice& choice, double now_s) {
   if (stats.output_tokens++ == 0) stats.first_token_seconds = now_s - request.submitted_s;
   stats.cumulative_logprob += token.logprob;
   scheduler_->Append(*answer.sequence, token.id);
+  answer.sampler_state = token.state;
   const std::optional<FinishReason> reason = request.EndsAnswer(token.id, stats.output_tokens);
   if (reason == FinishReason::kStop) stats.stop_token = token.id;
   Event event{.kind = Event::Kind::kToken,
