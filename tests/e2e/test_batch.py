@@ -45,7 +45,8 @@ class Batch:
     def results(self):
         text = self.output.read_text()
         assert text == "" or text.endswith("\n")
-        results = [json.loads(row) for row in text.splitlines()]
+        # Not splitlines(), which also cuts at characters such as U+2028 that may stand in a JSON string.
+        results = [json.loads(row) for row in text.split("\n")[:-1]]
         assert len({result["id"] for result in results}) == len(results)
         return results
 
