@@ -27,9 +27,6 @@
 namespace adit::cli {
 namespace {
 
-// Tokens that the cache holds where nothing is asked for: so many for each sequence that may run, if memory has them.
-constexpr int64_t kTokensPerSequence = 2048;
-
 bool IsSameFile(const std::string& a, const std::string& b) {
   std::error_code error;
   return std::filesystem::equivalent(a, b, error) && !error;
@@ -48,24 +45,17 @@ Result<engine::EngineOptions> ChooseEngine(const BatchOptions& options, const en
   engine::EngineOptions engine;
   engine.scheduler = options.scheduler;
   ADIT_ASSIGN_OR_RETURN(engine.kv_types, ChosenKvTypes(options.engine));
-  engine::ContextFit fit{.model_tokens = model.spec().context_length,
-                         .bytes_per_token = engine::KvBytesPerToken(model, engine.kv_types),
-                         .available_bytes = engine::AvailableMemoryBytes()};
   if (options.context_length) {
+    const engine::ContextFit fit{.model_tokens = model.spec().context_length,
+                                 .bytes_per_token = engine::KvBytesPerToken(model, engine.kv_types),
+                                 .available_bytes = engine::AvailableMemoryBytes()};
     const Status status = engine::CheckContext(*options.context_length, fit);
     if (!status.ok()) return Status(status.code(), "--ctx: " + status.message());
     engine.scheduler.max_context = *options.context_length;
   }
   const int64_t context = options.context_length.value_or(model.spec().context_length);
-  fit.model_tokens = options.kv_tokens.value_or(
-      std::max(context, options.scheduler.max_num_seqs * std::min(context, kTokensPerSequence)));
-  if (options.kv_tokens) {
-    const Status status = engine::CheckContext(*options.kv_tokens, fit);
-    if (!status.ok()) return Status(status.code(), "--kv-tokens: " + status.message());
-    engine.kv_tokens = *options.kv_tokens;
-  } else {
-    ADIT_ASSIGN_OR_RETURN(engine.kv_tokens, engine::DefaultContext(fit));
-  }
+  const int64_t usual = std::max(context, options.scheduler.max_num_seqs * std::min(context, kKvTokensPerSequence));
+  ADIT_ASSIGN_OR_RETURN(engine.kv_tokens, ChosenKvTokens(options.kv_tokens, usual, model, engine.kv_types));
   return engine;
 }
 

@@ -1,7 +1,6 @@
 // adit bench throughput.
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -12,30 +11,8 @@
 #include "cli/load_model.h"
 #include "engine/engine_options.h"
 #include "engine/machine.h"
-#include "engine/memory_fit.h"
 
 namespace adit::cli {
-namespace {
-
-// Tokens that the cache holds where nothing is asked for: so many for each sequence that may run, if memory has them.
-constexpr int64_t kTokensPerSequence = 2048;
-
-Result<int64_t> ChooseKvTokens(const BenchOptions& bench, const engine::LoadedModel& model,
-                               const engine::KvTypes& kv_types) {
-  engine::ContextFit fit{
-      .model_tokens = std::max(bench.scheduler.max_num_seqs * kTokensPerSequence, model.spec().context_length),
-      .bytes_per_token = engine::KvBytesPerToken(model, kv_types),
-      .available_bytes = engine::AvailableMemoryBytes()};
-  const std::optional<int64_t> wanted = KvTokensOf(bench);
-  if (!wanted) return engine::DefaultContext(fit);
-  fit.model_tokens = *wanted;
-  const Status status = engine::CheckContext(*wanted, fit);
-  if (!status.ok()) return Status(status.code(), "--kv-tokens: " + status.message());
-  return *wanted;
-}
-
-}  // namespace
-
 Result<int> Run(const BenchThroughputOptions& options) {
   const BenchOptions& bench = options.bench;
   if (bench.scheduler.groups.block_size % 16 != 0) {
@@ -44,7 +21,8 @@ Result<int> Run(const BenchThroughputOptions& options) {
   ADIT_ASSIGN_OR_RETURN(ReportSink sink, ReportSink::Open(bench.output_file));
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine));
   ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
-  ADIT_ASSIGN_OR_RETURN(const int64_t kv_tokens, ChooseKvTokens(bench, *model, kv_types));
+  const int64_t usual = std::max(bench.scheduler.max_num_seqs * kKvTokensPerSequence, model->spec().context_length);
+  ADIT_ASSIGN_OR_RETURN(const int64_t kv_tokens, ChosenKvTokens(KvTokensOf(bench), usual, *model, kv_types));
   ADIT_ASSIGN_OR_RETURN(const sched::Workload workload,
                         MakeWorkload(bench, static_cast<int32_t>(model->spec().vocab_size)));
   const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler,

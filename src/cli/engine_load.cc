@@ -22,19 +22,6 @@ namespace {
 
 using sched::Ending;
 
-Ending EndingOf(StatusCode code) {
-  switch (code) {
-    case StatusCode::kInvalidArgument:
-      return Ending::kTooLong;
-    case StatusCode::kResourceExhausted:
-      return Ending::kQueueFull;
-    case StatusCode::kDeadlineExceeded:
-      return Ending::kLate;
-    default:
-      return Ending::kFailed;
-  }
-}
-
 class EngineLoad {
  public:
   EngineLoad(engine::EngineCore& core, const sched::Workload& workload, const sched::Objectives& objectives)
@@ -116,7 +103,7 @@ class EngineLoad {
     Result<std::unique_ptr<engine::ActiveRequest>> active =
         engine::ActiveRequest::Create(std::move(request), core_.model(), core_.max_context(), live.stream);
     if (!active.ok()) {
-      EndWithout(index, EndingOf(active.status().code()), active.status());
+      EndWithout(index, sched::EndingOf(active.status().code()), active.status());
       return;
     }
     (*active)->id = index;
@@ -164,7 +151,7 @@ class EngineLoad {
         case engine::Event::Kind::kError: {
           const Status status = std::move(event->status);
           live_.erase(entry);
-          EndWithout(index, EndingOf(status.code()), status);
+          EndWithout(index, sched::EndingOf(status.code()), status);
           return;
         }
         case engine::Event::Kind::kPromptToken:

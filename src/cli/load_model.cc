@@ -40,6 +40,17 @@ Result<engine::KvTypes> ChosenKvTypes(const EngineOptions& options) {
   return engine::ParseKvTypes(options.kv_type.value_or("auto"));
 }
 
+Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, const engine::LoadedModel& model,
+                               const engine::KvTypes& types) {
+  const engine::ContextFit fit{.model_tokens = wanted.value_or(usual),
+                               .bytes_per_token = engine::KvBytesPerToken(model, types),
+                               .available_bytes = engine::AvailableMemoryBytes()};
+  if (!wanted) return engine::DefaultContext(fit);
+  const Status status = engine::CheckContext(*wanted, fit);
+  if (!status.ok()) return Status(status.code(), "--kv-tokens: " + status.message());
+  return *wanted;
+}
+
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));

@@ -1,7 +1,9 @@
 #ifndef ADIT_CLI_LOAD_MODEL_H_
 #define ADIT_CLI_LOAD_MODEL_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "adit/status.h"
@@ -18,6 +20,12 @@ std::string ChosenIsa(const EngineOptions& options);
 Result<int> ChosenThreads(const EngineOptions& options);
 // InvalidArgument when the flag names no type.
 Result<engine::KvTypes> ChosenKvTypes(const EngineOptions& options);
+// Tokens that the cache holds: `wanted`, the flag --kv-tokens, if memory has room for it; else `usual`, or what half of
+// the available memory has room for. ResourceExhausted when memory does not suffice.
+Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, const engine::LoadedModel& model,
+                               const engine::KvTypes& types);
+// Of each sequence that may run, in the usual size of a cache for many.
+inline constexpr int64_t kKvTokensPerSequence = 2048;
 
 // Loads a model as the options say, with a progress bar. ResourceExhausted when the file is larger than the memory.
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options);

@@ -1,12 +1,12 @@
 #include "cli/session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "cli/exit_code.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
@@ -80,8 +80,6 @@ class PromptProgress {
   std::optional<ProgressBar> bar_;
 };
 
-double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 }  // namespace
 
 Session::Session(const RunOptions& options, int64_t seed, std::unique_ptr<engine::LoadedModel> model,
@@ -130,13 +128,14 @@ Result<engine::AnswerStats> Session::Generate(std::vector<int32_t> prompt, const
                         engine::ActiveRequest::Create(std::move(request), *model_, engine_->max_context(), stream));
   const int64_t id = ++num_requests_;
   active->id = id;
-  engine_->Add(std::move(active), Now());
+  engine_->Add(std::move(active), SteadySeconds());
   engine::AnswerStats stats;
   while (true) {
     while (const std::optional<engine::Event> event = stream->TryNext()) {
       switch (event->kind) {
         case engine::Event::Kind::kToken:
-          if (!event->ends_answer && !on_token(event->token)) engine_->End(id, engine::FinishReason::kCancelled, Now());
+          if (!event->ends_answer && !on_token(event->token))
+            engine_->End(id, engine::FinishReason::kCancelled, SteadySeconds());
           break;
         case engine::Event::Kind::kFinished:
           stats = *event->stats;
@@ -150,10 +149,10 @@ Result<engine::AnswerStats> Session::Generate(std::vector<int32_t> prompt, const
       }
     }
     if (PendingInterrupt() != 0) {
-      engine_->End(id, engine::FinishReason::kCancelled, Now());
+      engine_->End(id, engine::FinishReason::kCancelled, SteadySeconds());
       continue;
     }
-    engine_->Step(Now());
+    engine_->Step(SteadySeconds());
     const sched::StepPlan& plan = *engine_->last_plan();
     if (!plan.rows.empty()) on_prompt(plan.rows.front().first_position + plan.rows.front().num_tokens);
   }

@@ -4,14 +4,13 @@
 #include <chrono>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 namespace adit::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double Now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 Clock::time_point At(double seconds) {
   return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
@@ -123,7 +122,7 @@ bool Engine::Drain(double timeout_s) {
   std::unique_lock lock(shared_->mutex);
   shared_->draining = true;
   const auto ended = [this] { return shared_->num_requests == 0 || shared_->stopping; };
-  return shared_->empty.wait_until(lock, At(Now() + std::min(timeout_s, kLongest)), ended);
+  return shared_->empty.wait_until(lock, At(SteadySeconds() + std::min(timeout_s, kLongest)), ended);
 }
 
 void Engine::Shutdown() {
@@ -149,7 +148,7 @@ void Engine::ThreadMain() {
           return !shared.submitted.empty() || !shared.cancelled.empty() || shared.stopping || shared.reader_waits ||
                  shared.clear_cache;
         };
-        shared.wake.wait_until(lock, At(std::min(core_->next_deadline_s(), Now() + kLongest)), news);
+        shared.wake.wait_until(lock, At(std::min(core_->next_deadline_s(), SteadySeconds() + kLongest)), news);
       }
       submitted.swap(shared.submitted);
       cancelled.swap(shared.cancelled);
@@ -157,13 +156,13 @@ void Engine::ThreadMain() {
       clear_cache = std::exchange(shared.clear_cache, false);
       stopping = shared.stopping;
     }
-    for (auto& request : submitted) core_->Add(std::move(request), Now());
+    for (auto& request : submitted) core_->Add(std::move(request), SteadySeconds());
     submitted.clear();
-    for (const int64_t id : cancelled) core_->End(id, FinishReason::kCancelled, Now());
+    for (const int64_t id : cancelled) core_->End(id, FinishReason::kCancelled, SteadySeconds());
     cancelled.clear();
     if (clear_cache) core_->ClearPrefixCache();
-    if (stopping) core_->EndAll(FinishReason::kCancelled, Now());
-    ran = !stopping && core_->Step(Now());
+    if (stopping) core_->EndAll(FinishReason::kCancelled, SteadySeconds());
+    ran = !stopping && core_->Step(SteadySeconds());
     const EngineStats stats = core_->stats();
     {
       const std::lock_guard lock(shared.mutex);

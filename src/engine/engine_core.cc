@@ -1,12 +1,12 @@
 #include "engine/engine_core.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "sample/likeliest.h"
 #include "sample/softmax.h"
@@ -17,8 +17,6 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Salts that are known at a time; who comes back after so many others finds nothing cached.
 constexpr size_t kMaxSalts = 65536;
-
-double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 ActiveAnswer& OwnerOf(const sched::Sequence& sequence) { return *static_cast<ActiveAnswer*>(sequence.owner); }
 
@@ -89,17 +87,17 @@ void EngineCore::Add(std::unique_ptr<ActiveRequest> owned, double now_s) {
 bool EngineCore::Step(double now_s) {
   EndLate(now_s);
   ResumeReaders();
-  const double start = Seconds();
+  const double start = SteadySeconds();
   const sched::StepPlan& plan = scheduler_->Plan(now_s);
   last_plan_ = &plan;
-  const double planned = Seconds();
+  const double planned = SteadySeconds();
   plan_seconds_ += planned - start;
   const bool some_hopeless = !plan.hopeless.empty();
   EndHopeless(plan);
   if (plan.rows.empty()) return some_hopeless;
 
   const std::span<const float> logits = RunModel(plan);
-  const double ran = Seconds();
+  const double ran = SteadySeconds();
   model_seconds_ += ran - planned;
   const double now = now_s + (ran - start);
   scheduler_->Commit(now, ran - planned);
@@ -108,7 +106,7 @@ bool EngineCore::Step(double now_s) {
   for (Choice& choice : choices_) TakeToken(choice, now);
   for (ActiveRequest* request : beam_requests_) StepBeams(*request, now);
   while (!ended_.empty()) Forget(*ended_.back());
-  sample_seconds_ += Seconds() - ran;
+  sample_seconds_ += SteadySeconds() - ran;
   last_step_s_ = now;
   return true;
 }

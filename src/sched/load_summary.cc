@@ -93,6 +93,19 @@ Result<Objectives> ParseObjectives(std::string_view text) {
   return objectives;
 }
 
+Ending EndingOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kInvalidArgument:
+      return Ending::kTooLong;
+    case StatusCode::kResourceExhausted:
+      return Ending::kQueueFull;
+    case StatusCode::kDeadlineExceeded:
+      return Ending::kLate;
+    default:
+      return Ending::kFailed;
+  }
+}
+
 std::string_view EndingName(Ending ending) { return kEndingNames[static_cast<size_t>(ending)]; }
 
 LoadSummary Summarize(std::span<const RequestOutcome> outcomes, size_t num_tenants, const Objectives& objectives) {

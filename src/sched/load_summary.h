@@ -28,6 +28,9 @@ inline constexpr int kNumEndings = 7;
 // "complete", "too_long", "queue_full", "late", "cancelled", "failed" or "skipped".
 std::string_view EndingName(Ending ending);
 
+// How a request ended that was refused, or failed, with an error of this code.
+Ending EndingOf(StatusCode code);
+
 // What became of one request. Times are seconds since the start; kNever: it did not get there.
 struct RequestOutcome {
   Ending ending = Ending::kSkipped;

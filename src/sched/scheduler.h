@@ -121,7 +121,7 @@ class Scheduler {
   bool MakeRoomByPolicy(const Sequence& front);
   bool IsHopeless(const Sequence& sequence, double now_s) const;
   void PlanChunk(Sequence& sequence);
-  bool PlanRows(Sequence& sequence, int64_t num_tokens);
+  void PlanRows(Sequence& sequence, int64_t num_tokens);
   int64_t RunnableTokens(const Sequence& sequence) const;
   int64_t PrefillRoom() const;
   bool Grow(Sequence& sequence, int64_t num_tokens);

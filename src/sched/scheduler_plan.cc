@@ -40,9 +40,7 @@ void Scheduler::PlanPrefills() {
   for (Sequence* sequence : running_) {
     if (!sequence->decoding() && !sequence->paused && RunnableTokens(*sequence) > 0) order_.push_back(sequence);
   }
-  std::sort(order_.begin(), order_.end(), [](const Sequence* a, const Sequence* b) {
-    return a->rank < b->rank || (a->rank == b->rank && a->id < b->id);
-  });
+  std::sort(order_.begin(), order_.end(), RanksBefore);
   for (Sequence* sequence : order_) {
     if (sequence->phase == Phase::kRunning) PlanChunk(*sequence);
   }
@@ -84,9 +82,9 @@ void Scheduler::PlanChunk(Sequence& sequence) {
   }
 }
 
-// False when the sequence itself had to give way.
-bool Scheduler::PlanRows(Sequence& sequence, int64_t num_tokens) {
-  if (!Grow(sequence, sequence.num_computed + num_tokens)) return false;
+// Nothing when the sequence itself had to give way.
+void Scheduler::PlanRows(Sequence& sequence, int64_t num_tokens) {
+  if (!Grow(sequence, sequence.num_computed + num_tokens)) return;
   const bool decodes = sequence.decoding();
   plan_.rows.push_back({.sequence = &sequence,
                         .first_position = sequence.num_computed,
@@ -94,7 +92,6 @@ bool Scheduler::PlanRows(Sequence& sequence, int64_t num_tokens) {
                         .wants_logits = num_tokens == sequence.num_pending()});
   (decodes ? plan_.load.decodes : plan_.load.prefill_tokens) += num_tokens;
   plan_.load.context_tokens += sequence.num_computed + num_tokens;
-  return true;
 }
 
 // Gives the sequence pages of its own for tokens up to num_tokens, if need be taking those of cached prefixes and then
@@ -240,8 +237,7 @@ bool Scheduler::GivesWayBefore(const Sequence& a, const Sequence& b) const {
     const double b_had = fair_.counter(b.spec.tenant);
     if (a_had != b_had) return a_had > b_had;
   }
-  if (a.rank != b.rank) return a.rank > b.rank;
-  return a.id > b.id;
+  return RanksBefore(&b, &a);
 }
 
 Sequence* Scheduler::Victim() const {

@@ -74,6 +74,11 @@ struct Sequence {
   int64_t most_tokens() const { return (num_prompt + spec.max_tokens) * seats; }
 };
 
+// The order of the policy: lower rank first, then the first to arrive.
+inline bool RanksBefore(const Sequence* a, const Sequence* b) {
+  return a->rank < b->rank || (a->rank == b->rank && a->id < b->id);
+}
+
 }  // namespace adit::sched
 
 #endif  // ADIT_SCHED_SEQUENCE_H_

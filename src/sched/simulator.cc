@@ -14,19 +14,6 @@
 namespace adit::sched {
 namespace {
 
-Ending EndingOf(StatusCode refusal) {
-  switch (refusal) {
-    case StatusCode::kInvalidArgument:
-      return Ending::kTooLong;
-    case StatusCode::kResourceExhausted:
-      return Ending::kQueueFull;
-    case StatusCode::kDeadlineExceeded:
-      return Ending::kLate;
-    default:
-      return Ending::kFailed;
-  }
-}
-
 class Simulation {
  public:
   Simulation(const Workload& workload, const SimulatorOptions& options, Scheduler& scheduler)

@@ -49,7 +49,6 @@ void StepTimeModel::Observe(const StepLoad& load, double seconds) {
       weights_[i] = std::max(0.0, rest / (products_[i][i] + kStay));
     }
   }
-  ++num_observed_;
 }
 
 double StepTimeModel::Predict(const StepLoad& load) const {

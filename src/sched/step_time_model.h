@@ -31,7 +31,6 @@ class StepTimeModel {
   // What one more token of a prompt, and one more decoding sequence, adds to a step; above 0.
   double SecondsPerPrefillToken() const;
   double SecondsPerDecode() const;
-  int64_t num_observed() const { return num_observed_; }
 
  private:
   static constexpr size_t kTerms = 4;
@@ -42,7 +41,6 @@ class StepTimeModel {
   Vector weights_;
   std::array<Vector, kTerms> products_ = {};  // decayed sum of features * features
   Vector responses_ = {};                     // decayed sum of features * seconds
-  int64_t num_observed_ = 0;
 };
 
 }  // namespace adit::sched

@@ -48,9 +48,7 @@ class WaitingQueue {
 
  private:
   struct Before {
-    bool operator()(const Sequence* a, const Sequence* b) const {
-      return a->rank < b->rank || (a->rank == b->rank && a->id < b->id);
-    }
+    bool operator()(const Sequence* a, const Sequence* b) const { return RanksBefore(a, b); }
   };
   using Lane = std::set<Sequence*, Before>;
   Lane& LaneOf(const Sequence& sequence);
