@@ -11,9 +11,7 @@
 
 #include "base/error.h"
 #include "cli/batch_files.h"
-#include "cli/batch_request.h"
 #include "cli/batch_run.h"
-#include "cli/chat_prompt.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/load_model.h"
@@ -23,6 +21,8 @@
 #include "engine/engine.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "server/api_request.h"
+#include "server/chat_prompt.h"
 
 namespace adit::cli {
 namespace {
@@ -82,16 +82,16 @@ Result<int> Run(const BatchOptions& options) {
   const auto max_live = static_cast<size_t>(2 * options.scheduler.max_num_seqs);
   engine_options.max_inbox = std::max(engine_options.max_inbox, max_live);
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::Engine> engine, engine::Engine::Create(*model, engine_options));
-  const Result<ChatPrompt> chat =
+  const Result<server::ChatPrompt> chat =
       model->chat_template().empty()
-          ? Result<ChatPrompt>(FailedPrecondition("the model has no chat template; use /v1/completions"))
-          : ChatPrompt::Create(model->chat_template(), model->tokenizer());
-  const ApiModel api_model{.tokenizer = model->tokenizer(),
-                           .chat = chat,
-                           .name = std::filesystem::path(options.model).stem().string(),
-                           .vocab_size = std::min(model->spec().vocab_size, model->tokenizer().vocab_size()),
-                           .max_context = engine->max_context(),
-                           .default_max_tokens = options.max_tokens};
+          ? Result<server::ChatPrompt>(FailedPrecondition("the model has no chat template; use /v1/completions"))
+          : server::ChatPrompt::Create(model->chat_template(), model->tokenizer());
+  const server::ApiModel api_model{.tokenizer = model->tokenizer(),
+                                   .chat = chat,
+                                   .name = std::filesystem::path(options.model).stem().string(),
+                                   .vocab_size = std::min(model->spec().vocab_size, model->tokenizer().vocab_size()),
+                                   .max_context = engine->max_context(),
+                                   .default_max_tokens = options.max_tokens};
   if (!output.answered().custom_ids.empty() || !output.answered().lines.empty()) {
     PrintNote(fmt::format("{} results are there already, {} requests to go",
                           output.answered().custom_ids.size() + output.answered().lines.size(), num_new));

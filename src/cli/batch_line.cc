@@ -12,6 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
+using server::ApiKind;
+using server::FieldReader;
+using server::ParseJson;
 
 std::string Dump(const OrderedJson& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace) + "\n";
@@ -100,7 +103,7 @@ std::string BatchResultLine(const std::string& id, const std::string& custom_id,
 }
 
 std::string BatchErrorLine(const std::string& id, const BatchLineError& error, int64_t line_number) {
-  OrderedJson told = ErrorBody(error.error)["error"];
+  OrderedJson told = server::ErrorBody(error.error)["error"];
   told.erase("type");
   told["line"] = line_number;
   return Dump({{"id", ResultId(id)},

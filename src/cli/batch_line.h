@@ -10,8 +10,8 @@
 #include <variant>
 
 #include "adit/status.h"
-#include "cli/batch_fields.h"
-#include "cli/batch_request.h"
+#include "server/api_request.h"
+#include "server/json_fields.h"
 
 // The lines of OpenAI's batch format.
 namespace adit::cli {
@@ -23,14 +23,14 @@ struct BatchRequestLine {
   ~BatchRequestLine();
 
   std::string custom_id;
-  ApiKind kind = ApiKind::kChat;
+  server::ApiKind kind = server::ApiKind::kChat;
   std::unique_ptr<nlohmann::json> body;  // an object
 };
 
 // A line that holds no request.
 struct BatchLineError {
   std::optional<std::string> custom_id;
-  ApiError error;
+  server::ApiError error;
 };
 
 std::variant<BatchRequestLine, BatchLineError> ParseBatchLine(std::string_view line);

@@ -18,16 +18,25 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "cli/batch_answer.h"
 #include "cli/batch_line.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/signals.h"
+#include "server/api_answer.h"
+#include "server/engine_run.h"
 
 namespace adit::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using server::ApiAnswer;
+using server::ApiError;
+using server::ApiRequest;
+using server::ApiUsage;
+using server::EngineRun;
+using server::ErrorBody;
+using server::ErrorOfEngine;
+using server::ReadRequest;
 
 // How long a signal or the progress bar may have to wait.
 constexpr std::chrono::milliseconds kPatience{100};
@@ -80,7 +89,7 @@ int64_t SecondsSinceEpoch() {
 
 class BatchRun {
  public:
-  BatchRun(engine::Engine& engine, const ApiModel& model, BatchInput& input, BatchOutput& output,
+  BatchRun(engine::Engine& engine, const server::ApiModel& model, BatchInput& input, BatchOutput& output,
            const BatchRunOptions& options)
       : engine_(engine),
         model_(model),
@@ -105,10 +114,13 @@ class BatchRun {
  private:
   // A request in the engine.
   struct Live {
-    std::string custom_id;
-    ApiAnswer answer;
-    engine::RequestHandle handle;
-    bool cancelled = false;
+    Live(std::string id, ApiRequest wanted, const tokenizer::Tokenizer& tokenizer)
+        : custom_id(std::move(id)), request(std::move(wanted)), answer(request, tokenizer) {}
+
+    const std::string custom_id;
+    ApiRequest request;
+    ApiAnswer answer;  // of request
+    std::optional<EngineRun> run;
   };
 
   Status SubmitSome() {
@@ -131,16 +143,13 @@ class BatchRun {
     if (output_.answered().Has(line.number, wanted.custom_id)) return Status();
     auto read = ReadRequest(*wanted.body, wanted.kind, model_);
     if (const auto* error = std::get_if<ApiError>(&read)) return WriteError(wanted.custom_id, *error);
-    ApiRequest& request = std::get<ApiRequest>(read);
-    ApiAnswer answer(request, model_.tokenizer);
     const int64_t key = next_key_++;
+    auto live = std::make_unique<Live>(wanted.custom_id, std::get<ApiRequest>(std::move(read)), model_.tokenizer);
     // The engine may tell of something after this object has gone.
-    Result<engine::RequestHandle> handle =
-        engine_.Submit(std::move(request.generation), [ready = ready_, key] { ready->Add(key); });
-    if (!handle.ok()) return WriteError(wanted.custom_id, ErrorOfEngine(handle.status()));
-    live_.emplace(
-        key, std::make_unique<Live>(Live{
-                 .custom_id = wanted.custom_id, .answer = std::move(answer), .handle = std::move(handle).value()}));
+    Result<EngineRun> run = EngineRun::Submit(engine_, live->request, [ready = ready_, key] { ready->Add(key); });
+    if (!run.ok()) return WriteError(wanted.custom_id, ErrorOfEngine(run.status()));
+    live->run = std::move(run).value();
+    live_.emplace(key, std::move(live));
     return Status();
   }
 
@@ -154,24 +163,16 @@ class BatchRun {
     const auto found = live_.find(key);
     if (found == live_.end()) return Status();
     Live& live = *found->second;
-    while (std::optional<engine::Event> event = live.handle.TryNext()) {
-      const engine::Event::Kind kind = event->kind;
-      num_tokens_ += kind == engine::Event::Kind::kToken ? 1 : 0;
-      live.answer.Take(*std::move(event));
-      if (kind == engine::Event::Kind::kDone || kind == engine::Event::Kind::kError) {
-        const std::unique_ptr<Live> done = std::move(found->second);
-        live_.erase(found);
-        return Write(*done);
-      }
-      if (live.answer.complete() && !live.cancelled) {
-        live.handle.Cancel();
-        live.cancelled = true;
-      }
-    }
-    return Status();
+    const int64_t num_before = live.run->num_events();
+    const bool ended = live.run->Read(live.answer);
+    num_tokens_ += live.run->num_events() - num_before;
+    if (!ended) return Status();
+    const std::unique_ptr<Live> done = std::move(found->second);
+    live_.erase(found);
+    return Write(*done);
   }
 
-  Status Write(const Live& live) {
+  Status Write(Live& live) {
     const ApiUsage usage = live.answer.usage();
     summary_.prompt_tokens += usage.prompt_tokens;
     summary_.cached_tokens += usage.cached_tokens;
@@ -179,7 +180,8 @@ class BatchRun {
     if (live.answer.error()) return WriteError(live.custom_id, *live.answer.error());
     const std::string id = ids_.Next();
     ++summary_.num_done;
-    return output_.Write(BatchResultLine(id, live.custom_id, 200, live.answer.Body(id, SecondsSinceEpoch())));
+    return output_.Write(
+        BatchResultLine(id, live.custom_id, 200, live.answer.Body({.id = id, .created_s = SecondsSinceEpoch()})));
   }
 
   Status WriteError(const std::string& custom_id, const ApiError& error) {
@@ -200,7 +202,7 @@ class BatchRun {
   }
 
   engine::Engine& engine_;
-  const ApiModel& model_;
+  const server::ApiModel& model_;
   BatchInput& input_;
   BatchOutput& output_;
   const BatchRunOptions options_;
@@ -216,8 +218,8 @@ class BatchRun {
 
 }  // namespace
 
-Result<BatchSummary> RunBatch(engine::Engine& engine, const ApiModel& model, BatchInput& input, BatchOutput& output,
-                              const BatchRunOptions& options) {
+Result<BatchSummary> RunBatch(engine::Engine& engine, const server::ApiModel& model, BatchInput& input,
+                              BatchOutput& output, const BatchRunOptions& options) {
   return BatchRun(engine, model, input, output, options).Run();
 }
 

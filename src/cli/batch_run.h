@@ -6,8 +6,8 @@
 
 #include "adit/status.h"
 #include "cli/batch_files.h"
-#include "cli/batch_request.h"
 #include "engine/engine.h"
+#include "server/api_request.h"
 
 namespace adit::cli {
 
@@ -30,8 +30,8 @@ struct BatchRunOptions {
 // Answers the requests of `input` that `output` has no results of, many at once, and writes each result when it is
 // done, in that order. A request that fails is a result too. Errors are those of the files. Requires an InterruptScope:
 // a signal ends the run, without the results of what is under way.
-Result<BatchSummary> RunBatch(engine::Engine& engine, const ApiModel& model, BatchInput& input, BatchOutput& output,
-                              const BatchRunOptions& options);
+Result<BatchSummary> RunBatch(engine::Engine& engine, const server::ApiModel& model, BatchInput& input,
+                              BatchOutput& output, const BatchRunOptions& options);
 
 }  // namespace adit::cli
 

@@ -329,5 +329,46 @@ TEST(CommandLine, BenchErrorsNameTheCommandAndTheFlag) {
   EXPECT_THAT(ErrorOf({"bench", "throughput"}), HasSubstr("MODEL is required; see 'adit bench throughput --help'"));
 }
 
+TEST(CommandLine, ServeTakesItsFlags) {
+  const ServeOptions defaults = ParseAs<ServeOptions>({"serve", "m.gguf"});
+  EXPECT_EQ(defaults.host, "127.0.0.1");
+  EXPECT_EQ(defaults.port, 8000);
+  EXPECT_TRUE(defaults.access_log && defaults.api_keys.empty() && defaults.names.empty());
+  EXPECT_EQ(defaults.scheduler.max_queued_requests, 1024);
+  const ServeOptions options = ParseAs<ServeOptions>({"serve",
+                                                      "--api-key",
+                                                      "a",
+                                                      "--alias",
+                                                      "x",
+                                                      "m.gguf",
+                                                      "--api-key",
+                                                      "b",
+                                                      "--served-model-name",
+                                                      "y",
+                                                      "--port=0",
+                                                      "--max-model-len",
+                                                      "512",
+                                                      "--itl-target-ms",
+                                                      "50",
+                                                      "--no-prefix-caching",
+                                                      "--scheduling-policy",
+                                                      "fair",
+                                                      "--strict-params",
+                                                      "--no-access-log",
+                                                      "--tool-call-parser",
+                                                      "hermes"});
+  EXPECT_EQ(options.model, "m.gguf");
+  EXPECT_THAT(options.api_keys, ElementsAre("a", "b"));
+  EXPECT_THAT(options.names, ElementsAre("x", "y"));
+  EXPECT_EQ(options.port, 0);
+  EXPECT_EQ(options.context_length, 512);
+  EXPECT_DOUBLE_EQ(options.scheduler.itl_target_s, 0.05);
+  EXPECT_TRUE(options.strict_params && !options.access_log && !options.scheduler.prefix_cache);
+  EXPECT_EQ(options.tool_parser, "hermes");
+  EXPECT_THAT(ErrorOf({"serve", "m", "--tool-call-parser", "magic"}), HasSubstr("--tool-call-parser"));
+  EXPECT_THAT(ErrorOf({"serve", "m", "--port", "70000"}), HasSubstr("70000 is not in 0..65535"));
+  EXPECT_THAT(ErrorOf({"serve", "m", "--port", "1", "--uds", "x"}), HasSubstr("--uds"));
+}
+
 }  // namespace
 }  // namespace adit::cli

@@ -14,6 +14,7 @@ Result<int> Run(const DetokenizeOptions& options);
 Result<int> Run(const TemplateOptions& options);
 Result<int> Run(const LogitsOptions& options);
 Result<int> Run(const BatchOptions& options);
+Result<int> Run(const ServeOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);
 Result<int> Run(const BenchThroughputOptions& options);
 Result<int> Run(const DoctorOptions& options);

@@ -4,8 +4,15 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/exit_code.h"
 
 namespace adit::cli {
+namespace {
+
+using server::ChatMessage;
+using server::ChatPrompt;
+
+}  // namespace
 
 Conversation::Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<ChatPrompt> chat,
                            const ConversationOptions& options)
@@ -15,8 +22,9 @@ Conversation::Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<
 
 Result<Conversation> Conversation::Create(const tokenizer::Tokenizer& tokenizer, const ConversationOptions& options) {
   if (!options.raw && !options.chat_template.empty()) {
-    ADIT_ASSIGN_OR_RETURN(ChatPrompt chat, ChatPrompt::Create(options.chat_template, tokenizer));
-    return Conversation(tokenizer, std::move(chat), options);
+    Result<ChatPrompt> chat = ChatPrompt::Create(options.chat_template, tokenizer);
+    if (!chat.ok()) return AsRuntimeError(chat.status());
+    return Conversation(tokenizer, std::move(chat).value(), options);
   }
   if (options.system) {
     return InvalidArgument("--system needs a chat template, {}; write the instructions into the prompt",
@@ -29,11 +37,13 @@ Result<std::vector<int32_t>> Conversation::Prompt(std::string_view text) const {
   if (chat_) {
     std::vector<ChatMessage> messages = messages_;
     messages.push_back({.role = "user", .content = std::string(text)});
-    return chat_->Encode(messages);
+    Result<std::vector<int32_t>> prompt = chat_->Encode(messages);
+    if (!prompt.ok()) return AsRuntimeError(prompt.status());
+    return prompt;
   }
   const std::string whole = text_ + std::string(text);
   const tokenizer::TextSegment segment{whole, /*trusted=*/raw_};
-  return EncodeToContinue(tokenizer_, std::span(&segment, 1));
+  return server::EncodeToContinue(tokenizer_, std::span(&segment, 1));
 }
 
 void Conversation::Add(std::string_view text, std::string_view answer) {

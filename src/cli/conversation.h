@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "adit/status.h"
-#include "cli/chat_prompt.h"
+#include "server/chat_prompt.h"
 #include "tokenizer/tokenizer.h"
 
 namespace adit::cli {
@@ -40,16 +40,16 @@ class Conversation {
   bool uses_template() const { return chat_.has_value(); }
 
  private:
-  Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<ChatPrompt> chat,
+  Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<server::ChatPrompt> chat,
                const ConversationOptions& options);
 
   const tokenizer::Tokenizer& tokenizer_;
-  std::optional<ChatPrompt> chat_;
+  std::optional<server::ChatPrompt> chat_;
   std::optional<std::string> system_;
   bool raw_;
 
-  std::vector<ChatMessage> messages_;  // with a template
-  std::string text_;                   // without
+  std::vector<server::ChatMessage> messages_;  // with a template
+  std::string text_;                           // without
 };
 
 }  // namespace adit::cli

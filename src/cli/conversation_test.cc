@@ -7,11 +7,15 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/test_tokenizer.h"
 #include "formats/gguf.h"
+#include "server/test_tokenizer.h"
 
 namespace adit::cli {
 namespace {
+
+using server::ByteTokenizer;
+using server::kBos;
+using server::kEos;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

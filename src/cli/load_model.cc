@@ -51,7 +51,8 @@ Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, con
   return *wanted;
 }
 
-Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {
+Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
+                                                       const std::function<void(double)>& progress) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
   {
@@ -64,7 +65,10 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
                                  .isa = ChosenIsa(options),
                                  .num_threads = threads,
                                  .activation_terms = ChosenTerms(options),
-                                 .progress = [&bar](double share) { bar.Update(share); }});
+                                 .progress = [&](double share) {
+                                   bar.Update(share);
+                                   if (progress) progress(share);
+                                 }});
   if (!model.ok()) return InsideModel(model.status());
   return model;
 }

@@ -2,6 +2,7 @@
 #define ADIT_CLI_LOAD_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,10 @@ Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, con
 // Of each sequence that may run, in the usual size of a cache for many.
 inline constexpr int64_t kKvTokensPerSequence = 2048;
 
-// Loads a model as the options say, with a progress bar. ResourceExhausted when the file is larger than the memory.
-Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options);
+// Loads a model as the options say, with a progress bar; `progress`, if any, is told the share too. ResourceExhausted
+// when the file is larger than the memory.
+Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
+                                                       const std::function<void(double)>& progress = {});
 
 }  // namespace adit::cli
 

@@ -109,13 +109,49 @@ struct BatchOptions {
   EngineOptions engine;
 };
 
+struct ServeOptions {
+  std::string model;
+  // Where clients come in.
+  std::string host = "127.0.0.1";
+  int64_t port = 8000;
+  std::string unix_path;  // of a socket instead; empty: none
+  std::string port_file;  // gets the port when the server listens; empty: none
+  int64_t threads_http = 2;
+  int64_t max_body_mb = 32;
+  double drain_timeout_s = 30.0;
+  // Who may.
+  std::vector<std::string> api_keys;
+  std::string api_key_file;
+  bool public_metrics = false;
+  // What is offered.
+  std::vector<std::string> names;  // of the model; none: that of the file
+  std::string chat_template_file;  // empty: the model's own
+  std::string tool_parser = "auto";
+  std::string reasoning_parser = "auto";
+  std::optional<int64_t> context_length;
+  std::optional<int64_t> max_output_tokens;
+  int64_t max_answers = 128;
+  int64_t max_stops = 16;
+  int64_t max_logprobs = 20;
+  bool strict_params = false;
+  // How it is run.
+  std::string memory = "80%";  // as engine::ParseMemoryBudget takes it
+  std::optional<int64_t> kv_tokens;
+  sched::SchedulerOptions scheduler;
+  double watchdog_s = 60.0;
+  EngineOptions engine;
+  // What is told of it.
+  bool access_log = true;
+  bool log_json = false;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
 
-using Command =
-    std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 BatchOptions, BenchSimulateOptions, BenchThroughputOptions, DoctorOptions, VersionOptions>;
+using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
+                             LogitsOptions, BatchOptions, ServeOptions, BenchSimulateOptions, BenchThroughputOptions,
+                             DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 

@@ -301,7 +301,7 @@ TEST_F(EngineCoreTest, ALogitThatIsNoNumberFailsOneRequestAlone) {
   const int64_t bad_id = engine.Add(bad);
   const int64_t good_id = engine.Add(Greedy(Prompt(10), 20));
   engine.RunAll();
-  EXPECT_EQ(engine.told(bad_id).error.code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(engine.told(bad_id).error.code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(engine.told(good_id).answers.at(0).tokens, Reference(Prompt(10), 20));
 }
 

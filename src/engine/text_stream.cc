@@ -8,7 +8,7 @@
 namespace adit::engine {
 
 TextStream::TextStream(const tokenizer::Tokenizer& tokenizer, TextStreamOptions options)
-    : detokenizer_(tokenizer, /*with_special=*/false), min_tokens_(options.min_tokens) {
+    : detokenizer_(tokenizer, options.with_special), min_tokens_(options.min_tokens) {
   patterns_.reserve(options.stops.size());
   for (std::string& text : options.stops) patterns_.push_back(MakePattern(std::move(text)));
 }

@@ -16,6 +16,7 @@ namespace adit::engine {
 struct TextStreamOptions {
   std::vector<std::string> stops;  // strings that end the text: whole UTF-8, none of them empty
   int64_t min_tokens = 0;          // tokens in whose text none is looked for
+  bool with_special = false;       // control tokens are part of the text
 };
 
 // The text of one answer, in pieces that never split a UTF-8 character, up to a stop string. The text ends where, read
@@ -24,7 +25,7 @@ struct TextStreamOptions {
 // still become a stop string, and what may still become a character.
 class TextStream {
  public:
-  // `tokenizer` outlives the object. Control tokens are no part of the text.
+  // `tokenizer` outlives the object.
   explicit TextStream(const tokenizer::Tokenizer& tokenizer, TextStreamOptions options = {});
 
   // The text that is certain after `token`, perhaps none; none at all once a stop string has been found.

@@ -134,7 +134,7 @@ TEST(Bans, SayWhichLeavesNoToken) {
   const auto message = [](const SamplingParams& params, const Tokens& output) {
     Result<Sampler> sampler = Sampler::Create(params, 3);
     const Status status = sampler->Sample(std::vector<float>{1, 2, kTestNaN}, {}, output, 8).status();
-    EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     return status.message();
   };
   SamplingParams params;

@@ -100,15 +100,14 @@ Status Sampler::ApplyBans(const SampleContext& context, Candidates& candidates) 
   if (!params_.logit_bias.empty()) {
     ApplyLogitBias(params_.logit_bias, candidates);
     if (FindBest(candidates.logits()).index < 0) {
-      return FailedPrecondition("sample: position {}: logit_bias bans every token that the model allows",
-                                context.position);
+      return InvalidArgument("sample: position {}: logit_bias bans every token that the model allows",
+                             context.position);
     }
   }
   for (const Ban& ban : bans_) {
     ban.step->Apply(context, candidates);
     if (FindBest(candidates.logits()).index < 0) {
-      return FailedPrecondition("sample: position {}: {} leaves no token that can be picked", context.position,
-                                ban.field);
+      return InvalidArgument("sample: position {}: {} leaves no token that can be picked", context.position, ban.field);
     }
   }
   return Status();

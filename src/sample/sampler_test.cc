@@ -238,7 +238,7 @@ TEST(Sampler, BiasIsAddedAndBansHold) {
               Each(1));
   Sampler sampler = MakeSampler(ParamsWith([&](auto& p) { p.logit_bias = {{0, kBan}, {1, kBan}, {2, kBan}}; }), 3);
   const Status status = sampler.Sample(row, {}, {}, 4).status();
-  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("position 4: logit_bias"));
 }
 

@@ -1,0 +1,54 @@
+// A body of a chat or completion request, from bytes to what the engine would be asked.
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <variant>
+
+#include "base/check.h"
+#include "base/utf8.h"
+#include "server/api_request.h"
+#include "server/json_fields.h"
+#include "server/test_tokenizer.h"
+
+namespace {
+
+using namespace adit;          // NOLINT(google-build-using-namespace)
+using namespace adit::server;  // NOLINT(google-build-using-namespace)
+
+constexpr char kTemplate[] =
+    "{% for m in messages %}<|start|>{{ m.role }}{{ m.name }}:{{ m.content }}{% for c in m.tool_calls %}"
+    "{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}<|end|>{% endfor %}"
+    "{% if tools %}{# <tool_call> #}{{ tools | tojson }}{% endif %}{{ reasoning_effort }}"
+    "{% if add_generation_prompt %}<|start|>assistant<think>{% endif %}";
+
+void Check(const std::variant<ApiRequest, ApiError>& read, const ApiModel& model) {
+  if (const auto* error = std::get_if<ApiError>(&read)) {
+    ADIT_CHECK(error->status >= 400 && error->status < 500 && !error->code.empty());
+    ADIT_CHECK(IsValidUtf8(ErrorText(*error)));
+    return;
+  }
+  const ApiRequest& request = std::get<ApiRequest>(read);
+  ADIT_CHECK(!request.generation.prompt.empty());
+  ADIT_CHECK(static_cast<int64_t>(request.generation.prompt.size()) < model.max_context);
+  ADIT_CHECK(request.generation.max_tokens >= 0 && request.generation.max_tokens < model.max_context);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const ByteTokenizer tokenizer(/*adds_bos=*/true, /*adds_eos=*/false);
+  static const Result<ChatPrompt> chat = ChatPrompt::Create(kTemplate, tokenizer);
+  static const ApiModel model{.tokenizer = tokenizer,
+                              .chat = chat,
+                              .name = "m",
+                              .vocab_size = tokenizer.vocab_size(),
+                              .max_context = 4096,
+                              .output = {.tools = ToolSyntax::kHermes, .reasoning = ReasoningSyntax::kThink},
+                              .streams = true};
+  const Result<nlohmann::json> json = ParseJson({reinterpret_cast<const char*>(data), size});
+  if (!json.ok() || !json->is_object()) return 0;
+  Check(ReadRequest(*json, ApiKind::kChat, model), model);
+  Check(ReadRequest(*json, ApiKind::kCompletion, model), model);
+  return 0;
+}

@@ -1,0 +1,23 @@
+#ifndef ADIT_CLI_COMMAND_FLAGS_H_
+#define ADIT_CLI_COMMAND_FLAGS_H_
+
+#include "cli/flags.h"
+#include "cli/options.h"
+
+// The flags of each command, which fill its options.
+namespace adit::cli {
+
+void AddRun(CLI::App& app, RunOptions& out);
+void AddShow(CLI::App& app, ShowOptions& out);
+void AddTokenize(CLI::App& app, TokenizeOptions& out);
+void AddDetokenize(CLI::App& app, DetokenizeOptions& out);
+void AddTemplate(CLI::App& app, TemplateOptions& out);
+void AddLogits(CLI::App& app, LogitsOptions& out);
+void AddBatch(CLI::App& app, BatchOptions& out);
+void AddServe(CLI::App& app, ServeOptions& out);
+void AddBenchSimulate(CLI::App& app, BenchSimulateOptions& out);
+void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out);
+
+}  // namespace adit::cli
+
+#endif  // ADIT_CLI_COMMAND_FLAGS_H_

@@ -1,0 +1,66 @@
+// Flags of the commands that look at a model file or use a part of it.
+#include <cstdint>
+#include <string>
+
+#include "cli/command_flags.h"
+#include "cli/date_time.h"
+
+namespace adit::cli {
+
+void AddShow(CLI::App& app, ShowOptions& out) {
+  AddModel(app, out.model);
+  AddSwitch(app, "--tensors", out.tensors, "List the tensors: name, type, size, shape (outermost dimension first)");
+  AddSwitch(app, "--metadata", out.metadata, "List all keys; long values are cut");
+  AddSwitch(app, "--template", out.chat_template, "Print the chat template and nothing else");
+  AddSwitch(app, "--json", out.json, "Everything as JSON; long arrays are cut unless --metadata is given too");
+}
+
+void AddTokenize(CLI::App& app, TokenizeOptions& out) {
+  AddModel(app, out.model);
+  CLI::Option* text = AddText(app, "TEXT", out.text, "Text to encode [stdin]", "");
+  CLI::Option* file = AddText(app, "--file", out.file, "Read the text from a file; - is stdin", "FILE");
+  AddSwitch(app, "--special", out.special, "Read control tokens such as <|im_end|> in the text as such");
+  AddSwitch(app, "--add-special", out.add_special, "Add what the model expects at the ends (BOS, EOS)");
+  CLI::Option* json = AddSwitch(app, "--json", out.json, R"(Answer {"ids":[...],"pieces":[...]})");
+  CLI::Option* lines =
+      AddSwitch(app, "--jsonl", out.json_lines, R"(Answer each line {"text":...} or {"hex":...} with {"ids":[...]})");
+  Exclude(text, file);
+  Exclude(text, lines);
+  Exclude(json, lines);
+}
+
+void AddDetokenize(CLI::App& app, DetokenizeOptions& out) {
+  AddModel(app, out.model);
+  CLI::Option* ids = AddList(app, "IDS", out.ids, "Token ids, separated by spaces or commas [stdin]");
+  CLI::Option* file = AddText(app, "--file", out.file, "Read the ids from a file; - is stdin", "FILE");
+  AddSwitch(app, "--special", out.special, "Give control tokens as their text");
+  CLI::Option* json = AddSwitch(app, "--json", out.json, R"(Answer {"text":...,"hex":...})");
+  CLI::Option* lines =
+      AddSwitch(app, "--jsonl", out.json_lines, R"(Answer each line {"ids":[...]} with {"text":...,"hex":...})");
+  Exclude(ids, file);
+  Exclude(ids, lines);
+  Exclude(json, lines);
+}
+
+void AddTemplate(CLI::App& app, TemplateOptions& out) {
+  AddRequired(app, "SOURCE", out.source, "A .gguf model, a file with a template, or - for stdin");
+  AddText(app, "--context", out.context_file, "JSON object with the variables; - is stdin [none]", "FILE");
+  AddParsed(app, "--now", &ParseDateTime, out.now, "What the clock shows: 2024-07-26T12:34:56 [the time it is]",
+            "TIME");
+}
+
+void AddLogits(CLI::App& app, LogitsOptions& out) {
+  AddModel(app, out.model);
+  CLI::Option* tokens = AddText(app, "--tokens", out.tokens, "Token ids, separated by commas or spaces", "IDS");
+  CLI::Option* file = AddText(app, "--tokens-file", out.tokens_file, "Read the ids from a file; - is stdin", "FILE");
+  Exclude(tokens, file);
+  AddRequired(app, "-o,--output", out.output, "safetensors file for the F32 tensor 'logits' [positions, vocabulary]",
+              "FILE");
+  AddSwitch(app, "--all", out.all, "Logits of all positions [of the last alone]");
+  AddCount(
+      app, "--chunk", 1, 65536, [&out](int64_t n) { out.chunk = n; },
+      "Tokens of one pass [512, fewer for huge outputs]");
+  AddEngine(app, out.engine);
+}
+
+}  // namespace adit::cli

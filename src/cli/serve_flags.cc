@@ -1,0 +1,99 @@
+// Flags of adit serve.
+#include <cstdint>
+#include <limits>
+
+#include "cli/command_flags.h"
+
+namespace adit::cli {
+namespace {
+
+constexpr int64_t kMany = 1 << 30;
+
+void AddNet(CLI::App& app, ServeOptions& out) {
+  AddText(app, "--host", out.host, "Address to listen at [127.0.0.1: this machine alone]", "HOST");
+  CLI::Option* port = AddCount(
+      app, "--port", 0, 65535, [&out](int64_t n) { out.port = n; }, "Port; 0: one that is free [8000]");
+  CLI::Option* path = AddText(app, "--uds", out.unix_path, "Listen at a Unix socket instead", "PATH");
+  Exclude(port, path);
+  AddText(app, "--port-file", out.port_file, "Write the port to a file when listening", "FILE");
+  AddCount(
+      app, "--threads-http", 1, 256, [&out](int64_t n) { out.threads_http = n; }, "Threads for clients [2]");
+  AddCount(
+      app, "--max-body-mb", 1, 4096, [&out](int64_t n) { out.max_body_mb = n; }, "Largest body of a request [32]");
+  AddReal(app, "--drain-timeout", out.drain_timeout_s, "Seconds that running requests get at the end [30]");
+}
+
+void AddKeys(CLI::App& app, ServeOptions& out) {
+  AddList(app, "--api-key", out.api_keys, "A key that clients must show; may be given again", "KEY");
+  AddText(app, "--api-key-file", out.api_key_file, "Hashed keys with scopes and tenants; read again on change", "FILE");
+  AddSwitch(app, "--public-metrics", out.public_metrics, "/metrics and /health need no key");
+}
+
+void AddOffer(CLI::App& app, ServeOptions& out) {
+  AddList(app, "--served-model-name,--alias", out.names, "Names that clients call the model by [the file's]", "NAME");
+  AddText(app, "--chat-template", out.chat_template_file, "Jinja template instead of the model's own", "FILE");
+  AddWord(
+      app, "--tool-call-parser", {"auto", "none", "hermes", "llama3_json", "mistral"},
+      [&out](const std::string& name) { out.tool_parser = name; },
+      "How the model writes calls of tools [auto: by its template]", "NAME");
+  AddWord(
+      app, "--reasoning-parser", {"auto", "none", "think"},
+      [&out](const std::string& name) { out.reasoning_parser = name; },
+      "How it writes its thoughts [auto: by its template]", "NAME");
+  AddCount(
+      app, "--ctx,--max-model-len", 1, std::numeric_limits<int64_t>::max(),
+      [&out](int64_t n) { out.context_length = n; }, "Context of a request in tokens [the model's]");
+  AddCount(
+      app, "--max-output-tokens", 0, kMany, [&out](int64_t n) { out.max_output_tokens = n; },
+      "Most tokens of an answer [the context's]");
+  AddCount(
+      app, "--max-n", 1, 128, [&out](int64_t n) { out.max_answers = n; }, "Most answers to a request [128]");
+  AddCount(
+      app, "--max-stop", 0, 1024, [&out](int64_t n) { out.max_stops = n; }, "Most stop strings [16]");
+  AddCount(
+      app, "--max-logprobs", 0, 20, [&out](int64_t n) { out.max_logprobs = n; }, "Most likeliest tokens told [20]");
+  AddSwitch(app, "--strict-params", out.strict_params, "Fields that are not known are errors");
+}
+
+void AddSchedule(CLI::App& app, ServeOptions& out) {
+  sched::SchedulerOptions& scheduler = out.scheduler;
+  AddText(app, "--memory", out.memory, "What the process may come to use: 24G, or a share of the machine [80%]",
+          "SIZE");
+  AddCount(
+      app, "--kv-tokens", 1, std::numeric_limits<int64_t>::max(), [&out](int64_t n) { out.kv_tokens = n; },
+      "Tokens that the cache holds [what --memory leaves]");
+  AddCount(
+      app, "--max-num-seqs", 1, kMany, [&](int64_t n) { scheduler.max_num_seqs = n; }, "Sequences at once [64]");
+  AddCount(
+      app, "--max-num-batched-tokens", 1, kMany, [&](int64_t n) { scheduler.max_batch_tokens = n; },
+      "Tokens of a step [512]");
+  AddParsed(app, "--scheduling-policy", &sched::ParsePolicy, scheduler.policy,
+            "fcfs, priority, sjf, lpm, fair or deadline [fcfs; fair where keys have tenants]", "NAME");
+  AddScaled(app, "--itl-target-ms", 1e-3, scheduler.itl_target_s,
+            "Keep chunks so small that steps with decodes take no longer [0: off]");
+  AddSwitch(
+      app, "--no-prefix-caching", [&] { scheduler.prefix_cache = false; }, "Compute every prompt whole");
+  AddCount(
+      app, "--max-queued-requests", 0, kMany, [&](int64_t n) { scheduler.max_queued_requests = n; },
+      "More that wait are refused with 429; 0: no limit [1024]");
+  AddCount(
+      app, "--max-queued-tokens", 0, kMany, [&](int64_t n) { scheduler.max_queued_tokens = n; },
+      "The same for tokens of prompts [0]");
+  AddReal(app, "--watchdog-s", out.watchdog_s, "Not ready when the engine has not stepped for so long [60]");
+}
+
+}  // namespace
+
+void AddServe(CLI::App& app, ServeOptions& out) {
+  AddModel(app, out.model);
+  AddNet(app, out);
+  AddKeys(app, out);
+  AddOffer(app, out);
+  AddSchedule(app, out);
+  AddEngine(app, out.engine);
+  AddSwitch(
+      app, "--no-access-log", [&out] { out.access_log = false; }, "No line for each request on stderr");
+  AddSwitch(app, "--log-json", out.log_json, "Lines of the log are JSON");
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,92 @@
+#include "server/answer_choice.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace adit::server {
+namespace {
+
+// Marks that are control tokens are needed to see calls by.
+bool NeedsControlTokens(const ApiRequest& request) {
+  return request.with_special || request.output.tools == ToolSyntax::kLlama3 ||
+         request.output.tools == ToolSyntax::kMistral;
+}
+
+}  // namespace
+
+AnswerChoice::AnswerChoice(const ApiRequest& request, const tokenizer::Tokenizer& tokenizer)
+    : request_(request),
+      stream_(tokenizer, {.stops = request.stops,
+                          .min_tokens = request.generation.min_tokens,
+                          .with_special = NeedsControlTokens(request)}),
+      parser_(MakeOutputParser(request.output)) {}
+
+void AnswerChoice::TakeToken(engine::Event event) {
+  if (finish_reason_ != nullptr) return;
+  ++num_tokens_;
+  if (event.ends_answer) return;
+  if (request_.logprobs || request_.token_ids) {
+    tokens_.push_back(
+        {.id = event.token, .logprob = event.logprob, .top = std::move(event.top), .begin = stream_.num_bytes()});
+  }
+  Say(stream_.Append(event.token));
+  if (stream_.stop()) End("stop");
+}
+
+void AnswerChoice::TakeEnd(const AnswerStats& stats) {
+  stats_ = stats;
+  has_stats_ = true;
+  if (finish_reason_ != nullptr) return;
+  Say(stream_.Finish());
+  const bool stopped = stats.reason == engine::FinishReason::kStop || stream_.stop().has_value();
+  const auto& ids = request_.generation.stop_token_ids;
+  if (std::find(ids.begin(), ids.end(), stats.stop_token) != ids.end()) stop_token_ = stats.stop_token;
+  End(stopped ? "stop" : "length");
+}
+
+void AnswerChoice::Say(const std::string& text) {
+  num_said_ += text.size();
+  if (parser_ == nullptr) return AddText(OutputDelta::Kind::kContent, text, deltas_);
+  parser_->Append(text, deltas_);
+}
+
+void AnswerChoice::End(const char* finish_reason) {
+  stop_ = stream_.stop();
+  if (stop_) {
+    // Tokens that lie wholly in the stop string or behind it are no part of the text.
+    if (request_.include_stop) Say(request_.stops[*stop_]);
+    std::erase_if(tokens_, [&](const AnswerToken& token) { return token.begin >= num_said_; });
+  }
+  if (parser_ != nullptr) parser_->Finish(deltas_);
+  num_calls_ += static_cast<size_t>(std::count_if(deltas_.begin(), deltas_.end(), [](const OutputDelta& delta) {
+    return delta.kind == OutputDelta::Kind::kToolCall;
+  }));
+  finish_reason_ = finish_reason;
+  if (num_calls_ > 0 && std::string_view(finish_reason) == "stop") {
+    finish_reason_ = request_.output.legacy ? "function_call" : "tool_calls";
+  }
+}
+
+AnswerChoice::News AnswerChoice::TakeNews() {
+  News news;
+  news.deltas = std::exchange(deltas_, {});
+  if (finish_reason_ == nullptr) {
+    for (const OutputDelta& delta : news.deltas) num_calls_ += delta.kind == OutputDelta::Kind::kToolCall ? 1 : 0;
+  }
+  if (!request_.output.include_reasoning) {
+    std::erase_if(news.deltas, [](const OutputDelta& d) { return d.kind == OutputDelta::Kind::kReasoning; });
+  }
+  // A token goes with its text: when that is held back, so is the token.
+  size_t certain = tokens_.size();
+  if (finish_reason_ == nullptr) {
+    certain = 0;
+    while (certain < tokens_.size() && tokens_[certain].begin < num_said_) ++certain;
+  }
+  const auto end = tokens_.begin() + static_cast<std::ptrdiff_t>(certain);
+  news.tokens.assign(std::make_move_iterator(tokens_.begin()), std::make_move_iterator(end));
+  tokens_.erase(tokens_.begin(), end);
+  return news;
+}
+
+}  // namespace adit::server

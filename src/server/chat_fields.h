@@ -1,0 +1,24 @@
+#ifndef ADIT_SERVER_CHAT_FIELDS_H_
+#define ADIT_SERVER_CHAT_FIELDS_H_
+
+#include "server/api_request.h"
+#include "server/json_fields.h"
+
+namespace adit::server {
+
+// What a chat request's template is given, beside the messages.
+struct ChatWish {
+  std::vector<ChatMessage> messages;
+  ChatPromptOptions prompt;
+};
+
+// Reads messages, tools and what else the template sees; `output` is told how the answer is to be taken apart. What is
+// wrong is left in `fields`.
+ChatWish ReadChatWish(FieldReader& fields, const ApiModel& model, OutputWish& output);
+
+// The same, and the prompt that comes of it.
+void ReadChat(FieldReader& fields, const ApiModel& model, ApiRequest& out);
+
+}  // namespace adit::server
+
+#endif  // ADIT_SERVER_CHAT_FIELDS_H_

@@ -1,0 +1,261 @@
+#include "server/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace adit::server {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Histogram;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Buckets = Histogram::BucketBoundaries;
+
+const Buckets& FirstTokenBuckets() {
+  static const Buckets kBuckets = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,
+                                   1.0,   2.5,   5.0,  7.5,  10.0, 20.0, 40.0, 80,  160,  640, 2560};
+  return kBuckets;
+}
+
+const Buckets& IntervalBuckets() {
+  static const Buckets kBuckets = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3,
+                                   0.4,   0.5,    0.75,  1.0,  2.5,   5.0,  7.5,   10,  20,   40,  80};
+  return kBuckets;
+}
+
+const Buckets& LatencyBuckets() {
+  static const Buckets kBuckets = {0.3, 0.5, 0.8,  1.0,  1.5,  2.0,  2.5,   5.0,   10.0,  15.0,  20.0,
+                                   30,  40,  50.0, 60.0, 120., 240., 480.0, 960.0, 1920., 7680.0};
+  return kBuckets;
+}
+
+const Buckets& HttpBuckets() {
+  static const Buckets kBuckets = {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800};
+  return kBuckets;
+}
+
+const Buckets& TokenBuckets() {
+  static const Buckets kBuckets = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000};
+  return kBuckets;
+}
+
+const Buckets& CountBuckets() {
+  static const Buckets kBuckets = {1, 2, 5, 10, 20, 50, 100};
+  return kBuckets;
+}
+
+}  // namespace
+
+class Metrics::Impl {
+ public:
+  Impl(std::string_view model, std::string_view version) : model_(model), version_(version) {}
+
+  void Count(const RequestRecord& record, bool client_gone, double seconds) {
+    const std::string status = std::to_string(client_gone ? 499 : record.status);
+    http_requests_
+        .Add(
+            {{"method", MethodOf(record)}, {"path", record.route.empty() ? "other" : record.route}, {"status", status}})
+        .Increment();
+    http_seconds_.Observe(seconds);
+    if (!record.error_code.empty()) rejected_.Add({{"code", record.error_code}}).Increment();
+    if (!record.generates) return;
+    if (client_gone) {
+      const bool decodes = record.output_tokens.load(std::memory_order_relaxed) > 0;
+      cancelled_.Add({{"phase", decodes ? "decode" : "prefill"}}).Increment();
+    } else if (record.status == 200) {
+      latency_.Observe(seconds);
+    }
+  }
+
+  void CountParams(int64_t num_answers, int64_t max_tokens) {
+    params_n_.Observe(static_cast<double>(num_answers));
+    params_max_tokens_.Observe(static_cast<double>(max_tokens));
+  }
+
+  void CountInterval(double seconds) { interval_.Observe(seconds); }
+
+  void CountAnswer(const AnswerStats& stats, std::string_view finish_reason) {
+    const std::string_view reason = stats.reason == FinishReason::kDeadline ? "deadline"
+                                    : stats.reason == FinishReason::kCancelled && finish_reason == "length"
+                                        ? "abort"
+                                        : finish_reason;
+    success_.Add({{"finished_reason", std::string(reason)}}).Increment();
+    prompt_tokens_.Observe(static_cast<double>(stats.prompt_tokens));
+    generation_tokens_.Observe(static_cast<double>(stats.output_tokens));
+    queue_.Observe(stats.queue_seconds);
+    inference_.Observe(stats.total_seconds - stats.queue_seconds);
+    if (stats.output_tokens == 0) return;
+    first_token_.Observe(stats.first_token_seconds);
+    prefill_.Observe(stats.first_token_seconds - stats.queue_seconds);
+    decode_.Observe(stats.total_seconds - stats.first_token_seconds);
+    if (stats.output_tokens < 2) return;
+    per_token_.Observe((stats.total_seconds - stats.first_token_seconds) /
+                       static_cast<double>(stats.output_tokens - 1));
+  }
+
+  std::string Text(const MetricsNow& now) const {
+    std::vector<MetricFamily> families = registry_.Collect();
+    if (now.engine != nullptr) AddEngine(now, families);
+    Gauge("adit_http_connections", "Connections open now", static_cast<double>(now.http.connections), families);
+    Count("adit_http_connections_total", "Connections taken", now.http.accepted, families);
+    Gauge("adit_ready", "1 when requests are answered", now.ready ? 1 : 0, families);
+    Gauge("process_resident_memory_bytes", "Memory that the process occupies", static_cast<double>(now.resident_bytes),
+          families);
+    AddInfo("adit_build_info", "The version", {{"version", version_}}, families);
+    std::ostringstream out;
+    prometheus::TextSerializer().Serialize(out, families);
+    return out.str();
+  }
+
+ private:
+  // Methods are the client's to choose; labels are not.
+  static std::string MethodOf(const RequestRecord& record) {
+    for (const char* known : {"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"}) {
+      if (record.method == known) return known;
+    }
+    return "other";
+  }
+
+  prometheus::Labels labels() const { return {{"model", model_}}; }
+
+  Histogram& AddHistogram(const char* name, const char* help, const Buckets& buckets) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_).Add(labels(), buckets);
+  }
+  Family<Counter>& AddCounters(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
+  }
+
+  void Add(const char* name, const char* help, MetricType type, ClientMetric metric,
+           std::vector<MetricFamily>& out) const {
+    metric.label.push_back({"model", model_});
+    MetricFamily family;
+    family.name = name;
+    family.help = help;
+    family.type = type;
+    family.metric = {std::move(metric)};
+    out.push_back(std::move(family));
+  }
+  void Gauge(const char* name, const char* help, double value, std::vector<MetricFamily>& out) const {
+    ClientMetric metric;
+    metric.gauge.value = value;
+    Add(name, help, MetricType::Gauge, std::move(metric), out);
+  }
+  void Count(const char* name, const char* help, int64_t value, std::vector<MetricFamily>& out) const {
+    ClientMetric metric;
+    metric.counter.value = static_cast<double>(value);
+    Add(name, help, MetricType::Counter, std::move(metric), out);
+  }
+  void AddInfo(const char* name, const char* help, std::vector<ClientMetric::Label> labels,
+               std::vector<MetricFamily>& out) const {
+    ClientMetric metric;
+    metric.gauge.value = 1;
+    metric.label = std::move(labels);
+    Add(name, help, MetricType::Gauge, std::move(metric), out);
+  }
+
+  void AddEngine(const MetricsNow& now, std::vector<MetricFamily>& out) const {
+    const engine::EngineStats& stats = *now.engine;
+    const auto gauge = [&](const char* name, const char* help, double value) { Gauge(name, help, value, out); };
+    const auto count = [&](const char* name, const char* help, int64_t value) { Count(name, help, value, out); };
+    gauge("adit_num_requests_running", "Sequences that run", static_cast<double>(stats.num_running));
+    ClientMetric waiting;
+    waiting.gauge.value = static_cast<double>(stats.num_waiting);
+    waiting.label.push_back({"reason", "capacity"});
+    Add("adit_num_requests_waiting", "Sequences that wait", MetricType::Gauge, std::move(waiting), out);
+    const double pages = static_cast<double>(std::max<int64_t>(1, stats.pages.num_pages));
+    const double held = static_cast<double>(stats.pages.num_pages - stats.pages.num_free - stats.pages.num_cached);
+    gauge("adit_kv_cache_usage_ratio", "Share of the pages that running sequences hold", held / pages);
+    gauge("adit_kv_cache_usage_perc", "The same, under the name of vLLM", held / pages);
+    gauge("adit_kv_pages_free", "Pages that nobody holds", static_cast<double>(stats.pages.num_free));
+    gauge("adit_kv_pages_cached", "Pages that the prefix cache alone holds",
+          static_cast<double>(stats.pages.num_cached));
+    gauge("adit_kv_pages_total", "Pages there are", static_cast<double>(stats.pages.num_pages));
+    AddInfo("adit_cache_config_info", "The cache's shape",
+            {{"block_size", std::to_string(now.block_size)}, {"kv_tokens", std::to_string(now.kv_tokens)}}, out);
+    count("adit_prompt_tokens_total", "Tokens of prompts that were computed", stats.scheduler.prompt_tokens);
+    count("adit_generation_tokens_total", "Tokens generated", stats.scheduler.output_tokens);
+    count("adit_prefix_cache_queries_total", "Tokens of prompts looked for in the prefix cache",
+          stats.prefix_cache.query_tokens);
+    count("adit_prefix_cache_hits_total", "Tokens of prompts found there",
+          stats.prefix_cache.hit_tokens + stats.prefix_cache.partial_tokens);
+    count("adit_num_preemptions_total", "Sequences that gave way", stats.scheduler.preemptions);
+    count("adit_engine_steps_total", "Steps", stats.scheduler.steps);
+    count("adit_engine_cancelled_total", "Requests cancelled", stats.cancelled);
+    count("adit_deadline_missed_total", "Requests whose time ran out", stats.missed_deadlines);
+    gauge("adit_estimated_queue_seconds", "Until a request that came now would begin", stats.queue_seconds);
+    const auto seconds = [&](const char* phase, double value) {
+      ClientMetric metric;
+      metric.counter.value = value;
+      metric.label.push_back({"phase", phase});
+      return metric;
+    };
+    MetricFamily steps;
+    steps.name = "adit_step_seconds_total";
+    steps.help = "Time spent in steps, by what was done";
+    steps.type = MetricType::Counter;
+    steps.metric = {seconds("plan", stats.plan_seconds), seconds("model", stats.model_seconds),
+                    seconds("sample", stats.sample_seconds)};
+    out.push_back(std::move(steps));
+    // The engine's clock is the steady one; dashboards have the time of day.
+    const double age_s = stats.last_step_s > 0 ? SteadySeconds() - stats.last_step_s : 0.0;
+    gauge("adit_engine_last_step_age_seconds", "Since the last step", age_s);
+  }
+
+  const std::string model_;
+  const std::string version_;
+  prometheus::Registry registry_;
+  Family<Counter>& http_requests_ = AddCounters("http_requests_total", "Requests answered");
+  Family<Counter>& rejected_ = AddCounters("adit_requests_rejected_total", "Requests answered with an error, by code");
+  Family<Counter>& cancelled_ = AddCounters("adit_requests_cancelled_total", "Requests whose client went");
+  Family<Counter>& success_ = AddCounters("adit_request_success_total", "Answers that ended, by why");
+  Histogram& http_seconds_ = AddHistogram("http_request_duration_seconds", "From header to last byte", HttpBuckets());
+  Histogram& first_token_ =
+      AddHistogram("adit_time_to_first_token_seconds", "From submission to the first token", FirstTokenBuckets());
+  Histogram& interval_ =
+      AddHistogram("adit_inter_token_latency_seconds", "Between two tokens of an answer", IntervalBuckets());
+  Histogram& per_token_ = AddHistogram("adit_request_time_per_output_token_seconds",
+                                       "Mean time between the tokens of an answer", IntervalBuckets());
+  Histogram& latency_ =
+      AddHistogram("adit_e2e_request_latency_seconds", "From header to last byte, of answers", LatencyBuckets());
+  Histogram& queue_ =
+      AddHistogram("adit_request_queue_time_seconds", "From submission to the first step", LatencyBuckets());
+  Histogram& inference_ =
+      AddHistogram("adit_request_inference_time_seconds", "From the first step to the end", LatencyBuckets());
+  Histogram& prefill_ =
+      AddHistogram("adit_request_prefill_time_seconds", "From the first step to the first token", LatencyBuckets());
+  Histogram& decode_ =
+      AddHistogram("adit_request_decode_time_seconds", "From the first token to the end", LatencyBuckets());
+  Histogram& prompt_tokens_ = AddHistogram("adit_request_prompt_tokens", "Tokens of prompts", TokenBuckets());
+  Histogram& generation_tokens_ = AddHistogram("adit_request_generation_tokens", "Tokens of answers", TokenBuckets());
+  Histogram& params_n_ = AddHistogram("adit_request_params_n", "Answers asked for", CountBuckets());
+  Histogram& params_max_tokens_ =
+      AddHistogram("adit_request_params_max_tokens", "Most tokens of an answer asked for", TokenBuckets());
+};
+
+Metrics::Metrics(std::string_view model, std::string_view version) : impl_(std::make_unique<Impl>(model, version)) {}
+Metrics::~Metrics() = default;
+
+void Metrics::Count(const RequestRecord& record, bool client_gone, double seconds) {
+  impl_->Count(record, client_gone, seconds);
+}
+void Metrics::CountParams(int64_t num_answers, int64_t max_tokens) { impl_->CountParams(num_answers, max_tokens); }
+void Metrics::CountInterval(double seconds) { impl_->CountInterval(seconds); }
+void Metrics::CountAnswer(const AnswerStats& stats, std::string_view finish_reason) {
+  impl_->CountAnswer(stats, finish_reason);
+}
+std::string Metrics::Text(const MetricsNow& now) const { return impl_->Text(now); }
+
+}  // namespace adit::server

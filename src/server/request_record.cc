@@ -1,0 +1,49 @@
+#include "server/request_record.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace adit::server {
+
+void LiveRequests::Add(std::shared_ptr<RequestRecord> record, std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  const RequestRecord* key = record.get();
+  entries_[key] = {.record = std::move(record), .wake = std::move(wake)};
+}
+
+void LiveRequests::Remove(const RequestRecord& record) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(&record);
+}
+
+std::vector<std::shared_ptr<const RequestRecord>> LiveRequests::List() const {
+  std::vector<std::shared_ptr<const RequestRecord>> list;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, entry] : entries_) list.push_back(entry.record);
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->start_s < b->start_s; });
+  return list;
+}
+
+bool LiveRequests::Cancel(const std::string& id) {
+  bool found = false;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, entry] : entries_) {
+    if (entry.record->id != id) continue;
+    entry.record->cancel.store(true, std::memory_order_relaxed);
+    entry.wake();
+    found = true;
+  }
+  return found;
+}
+
+void LiveRequests::CancelAll() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, entry] : entries_) {
+    entry.record->cancel.store(true, std::memory_order_relaxed);
+    entry.wake();
+  }
+}
+
+}  // namespace adit::server

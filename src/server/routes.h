@@ -1,0 +1,91 @@
+#ifndef ADIT_SERVER_ROUTES_H_
+#define ADIT_SERVER_ROUTES_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/api_keys.h"
+#include "server/http_message.h"
+#include "server/request_record.h"
+
+namespace adit::server {
+
+class Service;
+class ServedModel;
+
+// What a request of a route may cost.
+enum class CostClass : uint8_t {
+  kFree,      // a look at what is known
+  kTokenize,  // work that grows with the body, on the server's own threads
+  kGenerate,  // steps of the engine
+};
+std::string_view CostClassName(CostClass cost);
+
+enum class BodyLimit : uint8_t {
+  kNone,  // a body is read, if it is small, and passed over
+  kFull,  // --max-body-mb
+};
+
+// A request on its way to its endpoint.
+struct Call {
+  Service& service;
+  HttpRequest request;
+  std::string argument;  // what stands for {id} in the path
+  KeyHolder holder;
+  std::shared_ptr<RequestRecord> record;
+  std::function<void()> wake;
+};
+
+using Endpoint = std::unique_ptr<Reply> (*)(Call& call);
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // "{id}" stands for any last part, slashes included
+  Scope scope = Scope::kAdmin;
+  BodyLimit body = BodyLimit::kNone;
+  CostClass cost = CostClass::kFree;
+  bool needs_model = false;  // 503 while none is loaded
+  Endpoint endpoint = nullptr;
+};
+
+// All there are.
+std::span<const Route> Routes();
+
+struct RouteMatch {
+  const Route* route = nullptr;  // null: no such path, or not with this method
+  bool path_known = false;
+  std::string allowed;   // methods of the path, for the header Allow
+  std::string argument;  // what stands for {id}
+};
+RouteMatch FindRoute(std::string_view method, std::string_view path);
+
+// Where endpoints are.
+std::unique_ptr<Reply> ChatCompletions(Call& call);
+std::unique_ptr<Reply> Completions(Call& call);
+std::unique_ptr<Reply> CountChatTokens(Call& call);
+std::unique_ptr<Reply> TokenizeText(Call& call);
+std::unique_ptr<Reply> DetokenizeIds(Call& call);
+std::unique_ptr<Reply> ApplyTemplate(Call& call);
+std::unique_ptr<Reply> ListModels(Call& call);
+std::unique_ptr<Reply> ShowModel(Call& call);
+std::unique_ptr<Reply> HealthLive(Call& call);
+std::unique_ptr<Reply> HealthReady(Call& call);
+std::unique_ptr<Reply> ShowVersion(Call& call);
+std::unique_ptr<Reply> ShowLoad(Call& call);
+std::unique_ptr<Reply> ShowMetrics(Call& call);
+std::unique_ptr<Reply> ListRequests(Call& call);
+std::unique_ptr<Reply> CancelRequest(Call& call);
+std::unique_ptr<Reply> DrainServer(Call& call);
+std::unique_ptr<Reply> ResumeServer(Call& call);
+std::unique_ptr<Reply> ListRoutes(Call& call);
+std::unique_ptr<Reply> ShowCache(Call& call);
+std::unique_ptr<Reply> FlushCache(Call& call);
+std::unique_ptr<Reply> NotSupported(Call& call);
+
+}  // namespace adit::server
+
+#endif  // ADIT_SERVER_ROUTES_H_

@@ -1,0 +1,64 @@
+#include "server/served_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace adit::server {
+namespace {
+
+Result<ChatPrompt> MakeChat(const engine::LoadedModel& model, const ServedModelOptions& options) {
+  const std::string_view source = options.chat_template.empty() ? model.chat_template() : options.chat_template;
+  if (source.empty()) return FailedPrecondition("the model has no chat template; use /v1/completions");
+  return ChatPrompt::Create(source, model.tokenizer());
+}
+
+int64_t SecondsSinceEpoch() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+ServedModel::ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique_ptr<engine::Engine> engine,
+                         ServedModelOptions options)
+    : options_(std::move(options)),
+      created_s_(SecondsSinceEpoch()),
+      model_(std::move(model)),
+      engine_(std::move(engine)),
+      chat_(MakeChat(*model_, options_)) {
+  OutputFormat output = chat_.ok() ? FormatOfTemplate(chat_->source()) : OutputFormat();
+  output.tools = options_.tools.value_or(output.tools);
+  output.reasoning = options_.reasoning.value_or(output.reasoning);
+  api_ = std::make_unique<ApiModel>(
+      ApiModel{.tokenizer = model_->tokenizer(),
+               .chat = chat_,
+               .name = options_.name,
+               .vocab_size = std::min(model_->spec().vocab_size, model_->tokenizer().vocab_size()),
+               .max_context = engine_->max_context(),
+               .default_max_tokens = std::nullopt,
+               .limits = options_.limits,
+               .output = output,
+               .streams = true});
+}
+
+ServedModel::~ServedModel() = default;
+
+std::unique_ptr<ServedModel> ServedModel::Create(std::unique_ptr<engine::LoadedModel> model,
+                                                 std::unique_ptr<engine::Engine> engine, ServedModelOptions options) {
+  return std::unique_ptr<ServedModel>(new ServedModel(std::move(model), std::move(engine), std::move(options)));
+}
+
+bool ServedModel::Answers(const std::string& name) const {
+  return name == options_.name ||
+         std::find(options_.aliases.begin(), options_.aliases.end(), name) != options_.aliases.end();
+}
+
+int32_t ServedModel::TenantIndex(const std::string& name) const {
+  const auto found = std::find(options_.tenants.begin(), options_.tenants.end(), name);
+  return found == options_.tenants.end() ? 0 : static_cast<int32_t>(found - options_.tenants.begin());
+}
+
+}  // namespace adit::server

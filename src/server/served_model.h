@@ -1,0 +1,59 @@
+#ifndef ADIT_SERVER_SERVED_MODEL_H_
+#define ADIT_SERVER_SERVED_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adit/status.h"
+#include "engine/engine.h"
+#include "server/api_request.h"
+
+namespace adit::server {
+
+// How a model is offered.
+struct ServedModelOptions {
+  std::string name;                  // for clients
+  std::vector<std::string> aliases;  // that it answers to as well
+  std::optional<ToolSyntax> tools;   // unset: as its template tells
+  std::optional<ReasoningSyntax> reasoning;
+  ApiLimits limits;
+  std::string chat_template;         // instead of the file's; empty: the file's
+  std::vector<std::string> tenants;  // the engine's, in its order
+};
+
+// A loaded model with its engine, and all that requests are read against. Immutable; any thread.
+class ServedModel {
+ public:
+  // Takes both over.
+  static std::unique_ptr<ServedModel> Create(std::unique_ptr<engine::LoadedModel> model,
+                                             std::unique_ptr<engine::Engine> engine, ServedModelOptions options);
+  ~ServedModel();
+
+  engine::Engine& engine() const { return *engine_; }
+  const engine::LoadedModel& model() const { return *model_; }
+  const ApiModel& api() const { return *api_; }
+  const std::string& name() const { return options_.name; }
+  const std::vector<std::string>& aliases() const { return options_.aliases; }
+  int64_t created_s() const { return created_s_; }
+  bool Answers(const std::string& name) const;
+  // The engine's index of a tenant; that of the first for one it does not know.
+  int32_t TenantIndex(const std::string& name) const;
+
+ private:
+  ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique_ptr<engine::Engine> engine,
+              ServedModelOptions options);
+
+  const ServedModelOptions options_;
+  const int64_t created_s_;
+  std::unique_ptr<engine::LoadedModel> model_;
+  std::unique_ptr<engine::Engine> engine_;  // of model_
+  Result<ChatPrompt> chat_;
+  std::unique_ptr<ApiModel> api_;  // refers to model_ and chat_
+};
+
+}  // namespace adit::server
+
+#endif  // ADIT_SERVER_SERVED_MODEL_H_

@@ -1,0 +1,270 @@
+#include "server/service.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "engine/machine.h"
+
+namespace adit::server {
+namespace {
+
+constexpr size_t kSmallBodyBytes = 64 << 10;
+constexpr size_t kMaxRequestIdBytes = 128;
+
+std::string NewRequestId() {
+  // Drawn once for each thread; ids then follow from its position.
+  thread_local const uint64_t seed = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+  thread_local uint64_t position = 0;
+  ++position;
+  return fmt::format("{:016x}{:08x}", RandomBits(seed, position),
+                     static_cast<uint32_t>(RandomBits(seed, position, /*stream=*/1)));
+}
+
+bool IsRequestId(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxRequestIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == ':' || c == '-';
+  });
+}
+
+std::string_view KeyOf(const HttpRequest& request) {
+  const std::string_view authorization = request.Header("authorization");
+  constexpr std::string_view kBearer = "bearer ";
+  if (authorization.size() > kBearer.size() &&
+      std::equal(kBearer.begin(), kBearer.end(), authorization.begin(),
+                 [](char wanted, char got) { return wanted == (got >= 'A' && got <= 'Z' ? got - 'A' + 'a' : got); })) {
+    return authorization.substr(kBearer.size());
+  }
+  return request.Header("x-api-key");
+}
+
+std::string_view CodeOfRefusal(int status) {
+  if (status == 408) return "request_body_timeout";
+  if (status == 413) return "request_too_large";
+  if (status == 431) return "request_header_too_large";
+  return "invalid_request";
+}
+
+ApiError InternalError(const std::exception& failure) {
+  return {.status = 500, .type = "server_error", .code = "internal_error", .message = failure.what()};
+}
+
+// Every reply goes through one of these: it adds the headers that all have, and tells log and metrics of the end.
+class LoggedReply : public Reply {
+ public:
+  LoggedReply(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply, AccessLog& log, Metrics& metrics)
+      : record_(std::move(record)), reply_(std::move(reply)), log_(log), metrics_(metrics) {}
+
+  void Advance(ReplyOutput& out, bool is_ping) override {
+    try {
+      reply_->Advance(out, is_ping);
+    } catch (const std::exception& failure) {
+      // Of the libraries; a bug of ours all the same. One request ends, the others go on.
+      out = {};
+      if (record_->status == 0) ErrorReply(InternalError(failure), *record_)->Advance(out, false);
+      out.done = true;
+    }
+    if (!out.has_head) return;
+    record_->status = out.head.status;
+    const double ms = (SteadySeconds() - record_->start_s) * 1e3;
+    out.head.headers.emplace_back("x-request-id", record_->id);
+    out.head.headers.emplace_back("openai-processing-ms", fmt::format("{:.0f}", ms));
+  }
+  double ping_interval_s() const override { return reply_->ping_interval_s(); }
+  void Ended(bool client_gone) override {
+    reply_->Ended(client_gone);
+    const double seconds = SteadySeconds() - record_->start_s;
+    metrics_.Count(*record_, client_gone, seconds);
+    log_.Write(*record_, client_gone, seconds);
+  }
+
+ private:
+  const std::shared_ptr<RequestRecord> record_;
+  const std::unique_ptr<Reply> reply_;
+  AccessLog& log_;
+  Metrics& metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) {
+  record.error_code = error.code;
+  HttpHead head{.status = error.status};
+  if (error.retry_after_s >= 0) {
+    head.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::max(1.0, error.retry_after_s)));
+  }
+  if (error.status == 401) head.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return std::make_unique<WholeReply>(std::move(head), ErrorText(error));
+}
+
+std::unique_ptr<Reply> JsonReply(std::string body) { return std::make_unique<WholeReply>(HttpHead(), std::move(body)); }
+
+Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLog& log)
+    : options_(std::move(options)),
+      keys_(std::move(keys)),
+      log_(log),
+      metrics_(options_.model_name, options_.version) {}
+
+Service::~Service() = default;
+
+void Service::Attach(std::unique_ptr<ServedModel> model) {
+  owned_model_ = std::move(model);
+  model_.store(owned_model_.get(), std::memory_order_release);
+}
+
+std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
+  return std::make_unique<LoggedReply>(std::move(record), std::move(reply), log_, metrics_);
+}
+
+Service::Caller Service::Identify(const HttpRequest& request) {
+  Caller caller{.record = std::make_shared<RequestRecord>(), .match = FindRoute(request.method, request.path)};
+  RequestRecord& record = *caller.record;
+  const std::string_view id = request.Header("x-request-id");
+  record.id = IsRequestId(id) ? std::string(id) : NewRequestId();
+  record.method = request.method;
+  record.path = request.path;
+  record.peer = request.peer;
+  record.start_s = SteadySeconds();
+  if (caller.match.route == nullptr) {
+    // Whoever shows no key is not told what there is.
+    Route unknown{.scope = keys_->required() ? Scope::kRead : Scope::kPublic};
+    caller.error = Authorize(request, unknown, caller);
+    if (caller.error && caller.error->status == 403) caller.error.reset();
+    if (caller.error) return caller;
+    caller.error =
+        caller.match.path_known
+            ? ApiError{.status = 405,
+                       .code = "method_not_allowed",
+                       .message = fmt::format("{} takes {}", request.path, caller.match.allowed)}
+            : ApiError{.status = 404, .code = "not_found", .message = fmt::format("there is no {}", request.path)};
+    return caller;
+  }
+  record.route = caller.match.route->path;
+  caller.error = Authorize(request, *caller.match.route, caller);
+  return caller;
+}
+
+std::optional<ApiError> Service::Authorize(const HttpRequest& request, const Route& route, Caller& caller) {
+  if (!keys_->required()) {
+    caller.holder.may_administer = true;
+    return std::nullopt;
+  }
+  const std::string_view key = KeyOf(request);
+  const bool is_open = route.scope == Scope::kPublic ||
+                       (options_.public_metrics && (route.endpoint == &ShowMetrics || route.endpoint == &HealthReady));
+  if (key.empty()) {
+    if (is_open) return std::nullopt;
+    return ApiError{.status = 401,
+                    .type = "authentication_error",
+                    .code = "missing_api_key",
+                    .message = "an API key is needed: Authorization: Bearer KEY"};
+  }
+  std::optional<KeyHolder> holder = keys_->Find(key);
+  if (!holder) {
+    if (is_open) return std::nullopt;
+    return ApiError{.status = 401,
+                    .type = "authentication_error",
+                    .code = "invalid_api_key",
+                    .message = "the API key is not known here"};
+  }
+  caller.holder = *std::move(holder);
+  const std::string_view other = request.Header("x-tenant");
+  if (!other.empty() && caller.holder.may_delegate) caller.holder.tenant = std::string(other.substr(0, 128));
+  caller.record->key_id = caller.holder.id;
+  caller.record->tenant = caller.holder.tenant;
+  if (is_open || caller.holder.Has(route.scope)) return std::nullopt;
+  return ApiError{.status = 403,
+                  .type = "permission_error",
+                  .code = "insufficient_scope",
+                  .message = fmt::format("the API key lacks the scope '{}'", ScopeName(route.scope))};
+}
+
+std::unique_ptr<Reply> Service::Admit(const HttpRequest& request, size_t& max_body_bytes) {
+  Caller caller = Identify(request);
+  if (caller.error) {
+    std::unique_ptr<Reply> reply = ErrorReply(*caller.error, *caller.record);
+    return Logged(std::move(caller.record), std::move(reply));
+  }
+  max_body_bytes = caller.match.route->body == BodyLimit::kFull ? options_.max_body_bytes : kSmallBodyBytes;
+  return nullptr;
+}
+
+std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()> wake) {
+  Caller caller = Identify(request);
+  const std::shared_ptr<RequestRecord> record = caller.record;
+  if (caller.error) return Logged(record, ErrorReply(*caller.error, *record));
+  const Route& route = *caller.match.route;
+  if (route.needs_model && model() == nullptr) return Logged(record, ErrorReply(*NotReady(), *record));
+  Call call{.service = *this,
+            .request = std::move(request),
+            .argument = std::move(caller.match.argument),
+            .holder = std::move(caller.holder),
+            .record = record,
+            .wake = std::move(wake)};
+  try {
+    return Logged(record, route.endpoint(call));
+  } catch (const std::exception& failure) {
+    return Logged(record, ErrorReply(InternalError(failure), *record));
+  }
+}
+
+std::unique_ptr<Reply> Service::Refuse(int status, const std::string& message, const std::string& peer) {
+  auto record = std::make_shared<RequestRecord>();
+  record->id = NewRequestId();
+  record->method.assign(1, '-');
+  record->path.assign(1, '-');
+  record->peer = peer;
+  record->start_s = SteadySeconds();
+  ApiError error{.status = status, .code = std::string(CodeOfRefusal(status)), .message = message};
+  if (status == 408) error.type = std::string("timeout_error");
+  return Logged(record, ErrorReply(error, *record));
+}
+
+std::optional<ApiError> Service::NotReady() {
+  ApiError error{.status = 503, .type = "service_unavailable_error", .retry_after_s = 1};
+  const ServedModel* served = model();
+  if (served == nullptr) {
+    error.code = "model_loading";
+    error.message = fmt::format("the model is being loaded: {:.0f} %", load_progress() * 100);
+    return error;
+  }
+  if (draining()) {
+    error.code = "draining";
+    error.message = "the server takes no more requests";
+    return error;
+  }
+  const engine::EngineStats stats = served->engine().stats();
+  const std::lock_guard lock(watch_mutex_);
+  const double now_s = SteadySeconds();
+  if (stats.num_requests == 0 || stats.scheduler.steps != watched_steps_) {
+    watched_steps_ = stats.scheduler.steps;
+    watched_since_s_ = now_s;
+  }
+  if (now_s - watched_since_s_ <= options_.watchdog_s) return std::nullopt;
+  error.code = "engine_unhealthy";
+  error.message = fmt::format("the engine has not stepped for {:.0f} s", now_s - watched_since_s_);
+  return error;
+}
+
+MetricsNow Service::FiguresNow(engine::EngineStats& stats) const {
+  MetricsNow now{.resident_bytes = engine::ResidentBytes(), .ready = model() != nullptr && !draining()};
+  if (const HttpServer* server = server_.load(std::memory_order_acquire); server != nullptr) {
+    now.http = server->counters();
+  }
+  const ServedModel* served = model();
+  if (served == nullptr) return now;
+  stats = served->engine().stats();
+  now.engine = &stats;
+  now.kv_tokens = served->engine().runner().kv_capacity_tokens();
+  now.block_size = served->engine().runner().page_groups().block_size;
+  return now;
+}
+
+}  // namespace adit::server

@@ -1,0 +1,104 @@
+#ifndef ADIT_SERVER_SERVICE_H_
+#define ADIT_SERVER_SERVICE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/access_log.h"
+#include "server/api_error.h"
+#include "server/api_keys.h"
+#include "server/http_server.h"
+#include "server/metrics.h"
+#include "server/request_record.h"
+#include "server/routes.h"
+#include "server/served_model.h"
+
+namespace adit::server {
+
+struct ServiceOptions {
+  std::string model_name;  // before the model is loaded
+  std::string version;
+  bool strict_params = false;   // fields that nobody knows are errors
+  bool public_metrics = false;  // /metrics and /health need no key
+  size_t max_body_bytes = size_t{32} << 20;
+  double watchdog_s = 60.0;
+};
+
+// The answers of the server: who may ask what, and what is done. Any thread.
+class Service : public HttpHandler {
+ public:
+  // `log` outlives the service.
+  Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLog& log);
+  ~Service() override;
+
+  // Until a model is attached, requests that need one are told how far loading is.
+  void SetLoadProgress(double share) { load_progress_.store(share, std::memory_order_relaxed); }
+  // Once. The service keeps the model to its end.
+  void Attach(std::unique_ptr<ServedModel> model);
+
+  // While draining, no request that generates is taken.
+  void SetDraining(bool draining) { draining_.store(draining, std::memory_order_relaxed); }
+  bool draining() const { return draining_.load(std::memory_order_relaxed); }
+  // Ends all that generate, with what they have.
+  void CancelAll() { live_.CancelAll(); }
+  // For the figures of connections.
+  void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
+
+  std::unique_ptr<Reply> Admit(const HttpRequest& request, size_t& max_body_bytes) override;
+  std::unique_ptr<Reply> Handle(HttpRequest request, std::function<void()> wake) override;
+  std::unique_ptr<Reply> Refuse(int status, const std::string& message, const std::string& peer) override;
+
+  // For endpoints.
+  const ServiceOptions& options() const { return options_; }
+  // Null while there is none.
+  const ServedModel* model() const { return model_.load(std::memory_order_acquire); }
+  Metrics& metrics() { return metrics_; }
+  LiveRequests& live() { return live_; }
+  double load_progress() const { return load_progress_.load(std::memory_order_relaxed); }
+  MetricsNow FiguresNow(engine::EngineStats& stats) const;
+  // Why requests cannot be answered now; nothing when they can.
+  std::optional<ApiError> NotReady();
+
+ private:
+  // Who asks, and what for.
+  struct Caller {
+    std::shared_ptr<RequestRecord> record;
+    RouteMatch match;
+    KeyHolder holder;
+    std::optional<ApiError> error;
+  };
+  Caller Identify(const HttpRequest& request);
+  std::optional<ApiError> Authorize(const HttpRequest& request, const Route& route, Caller& caller);
+  std::unique_ptr<Reply> Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply);
+
+  const ServiceOptions options_;
+  const std::unique_ptr<ApiKeys> keys_;
+  AccessLog& log_;
+  Metrics metrics_;
+  LiveRequests live_;
+  std::atomic<double> load_progress_ = 0.0;
+  std::atomic<bool> draining_ = false;
+  std::atomic<const HttpServer*> server_ = nullptr;
+  std::unique_ptr<ServedModel> owned_model_;         // set once, before model_ is released
+  std::atomic<const ServedModel*> model_ = nullptr;  // acquire: sees owned_model_
+
+  std::mutex watch_mutex_;
+  // Guarded by watch_mutex_: since when the engine has not stepped although it has requests.
+  int64_t watched_steps_ = -1;
+  double watched_since_s_ = 0.0;
+};
+
+// An error as a whole reply.
+std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record);
+// A body as one.
+std::unique_ptr<Reply> JsonReply(std::string body);
+
+}  // namespace adit::server
+
+#endif  // ADIT_SERVER_SERVICE_H_

@@ -1,0 +1,386 @@
+#include "server/service.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+namespace adit::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+// SHA-256 of "reader" and of "writer".
+constexpr const char* kKeys =
+    "sha256:3d0941964aa3ebdcb00ccef58b1bb399f9f898465e9886d5aec7f31090a0fb30 id=reader scopes=read tenant=a\n"
+    "sha256:b93006774cbdd4b299389a03ac3d88c3a76b460d538795bc12718011a909fba5 id=writer scopes=inference tenant=b\n";
+
+struct Response {
+  HttpHead head;
+  std::string body;
+  Json json() const { return Json::parse(body); }
+  std::string Header(const std::string& name) const {
+    for (const auto& [key, value] : head.headers) {
+      if (key == name) return value;
+    }
+    return "";
+  }
+};
+
+// Something that other threads can wake.
+class Bell {
+ public:
+  void Ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    heard_.notify_one();
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    heard_.wait(lock, [this] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable heard_;
+  bool rung_ = false;
+};
+
+class ServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/adit_service_XXXXXX";
+    folder_ = ::mkdtemp(name);
+    log_path_ = folder_ + "/log";
+    log_file_ = ::open(log_path_.c_str(), O_CREAT | O_RDWR | O_APPEND, 0600);
+    log_ = std::make_unique<AccessLog>(LogFormat::kText, log_file_);
+  }
+  void TearDown() override {
+    service_.reset();
+    ::close(log_file_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  void Start(ServiceOptions options, bool with_keys = false, bool with_model = true) {
+    options.model_name = "tiny";
+    options.version = "1.2.3";
+    if (with_keys) std::ofstream(folder_ + "/keys") << kKeys;
+    auto keys = ApiKeys::Create(with_keys ? std::vector<std::string>{"boss"} : std::vector<std::string>(),
+                                with_keys ? folder_ + "/keys" : "");
+    ASSERT_TRUE(keys.ok()) << keys.status().ToString();
+    service_ = std::make_unique<Service>(options, std::move(keys).value(), *log_);
+    if (!with_model) return;
+    auto model = engine::LoadedModel::Load(
+        {.path = std::string(ADIT_SOURCE_DIR) + "/tests/goldens/models/llama.gguf", .isa = "ref", .num_threads = 1});
+    ASSERT_TRUE(model.ok()) << model.status().ToString();
+    engine::EngineOptions engine_options{.kv_tokens = 1024};
+    engine_options.scheduler.max_context = 200;
+    engine_options.scheduler.max_queued_requests = 4;
+    engine_options.scheduler.max_num_seqs = 2;
+    engine_options.scheduler.tenants = {{.name = "default"}, {.name = "a"}, {.name = "b"}};
+    auto engine = engine::Engine::Create(**model, engine_options);
+    ASSERT_TRUE(engine.ok()) << engine.status().ToString();
+    service_->Attach(
+        ServedModel::Create(std::move(model).value(), std::move(engine).value(),
+                            {.name = "tiny",
+                             .aliases = {"other"},
+                             .chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
+                             .tenants = {"default", "a", "b"}}));
+  }
+
+  Response Ask(const std::string& method, const std::string& path, const std::string& body = "",
+               HttpHeaders headers = {}) {
+    HttpRequest request{.method = method, .path = path, .headers = std::move(headers), .body = body, .peer = "test"};
+    size_t max_body_bytes = 0;
+    auto bell = std::make_shared<Bell>();
+    std::unique_ptr<Reply> reply = service_->Admit(request, max_body_bytes);
+    if (reply == nullptr && body.size() > max_body_bytes) reply = service_->Refuse(413, "too large", "test");
+    if (reply == nullptr) reply = service_->Handle(std::move(request), [bell] { bell->Ring(); });
+    Response response;
+    while (true) {
+      ReplyOutput out;
+      reply->Advance(out, false);
+      if (out.has_head) response.head = out.head;
+      response.body += out.body;
+      if (out.done) break;
+      bell->Wait();
+    }
+    reply->Ended(false);
+    return response;
+  }
+  Response Complete(const std::string& fields) {
+    return Ask("POST", "/v1/completions", "{\"prompt\": \"abc\", " + fields + "}");
+  }
+  // The engine's figures are those of the end of a step, which may come after the last event.
+  void WaitUntilIdle() const {
+    while (service_->model()->engine().stats().num_requests > 0) std::this_thread::yield();
+  }
+  std::string Log() const {
+    std::ifstream file(log_path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::string folder_;
+  std::string log_path_;
+  int log_file_ = -1;
+  std::unique_ptr<AccessLog> log_;
+  std::unique_ptr<Service> service_;
+};
+
+TEST_F(ServiceTest, EachRouteHoldsToItsScopeAndLimit) {
+  Start({.max_body_bytes = 100'000}, /*with_keys=*/true);
+  for (const Route& route : Routes()) {
+    const std::string method(route.method);
+    std::string path(route.path);
+    if (path.ends_with("{id}")) path.replace(path.size() - 4, 4, "x");
+    const auto with = [](const char* key) { return HttpHeaders{{"authorization", std::string("Bearer ") + key}}; };
+    const bool is_public = route.scope == Scope::kPublic;
+    EXPECT_EQ(Ask(method, path).head.status, is_public ? 200 : 401) << path;
+    EXPECT_EQ(Ask(method, path, "", with("wrong")).head.status, is_public ? 200 : 401) << path;
+    const bool reads = is_public || route.scope == Scope::kRead;
+    EXPECT_EQ(Ask(method, path, "", with("reader")).head.status == 403, !reads) << path;
+    const bool infers = is_public || route.scope == Scope::kInference;
+    EXPECT_EQ(Ask(method, path, "", with("writer")).head.status == 403, !infers) << path;
+    const int status = Ask(method, path, "", {{"x-api-key", "boss"}}).head.status;
+    EXPECT_TRUE(status != 401 && status != 403 && status != 500) << path << " " << status;
+    EXPECT_EQ(Ask(method, path, std::string(100'001, 'x'), with("boss")).head.status, 413) << path;
+    EXPECT_EQ(Ask("PATCH", path, "", with("boss")).head.status, 405) << path;
+  }
+  EXPECT_EQ(Ask("GET", "/nowhere").head.status, 401);
+  EXPECT_EQ(Ask("GET", "/nowhere", "", {{"x-api-key", "reader"}}).head.status, 404);
+  EXPECT_EQ(Ask("GET", "/v1/models").Header("WWW-Authenticate"), "Bearer");
+}
+
+TEST_F(ServiceTest, NoKeyIsNeededWhereThereAreNone) {
+  Start({});
+  EXPECT_EQ(Ask("GET", "/admin/requests").head.status, 200);
+  EXPECT_EQ(Ask("GET", "/health").json()["status"], "ok");
+  EXPECT_EQ(Ask("GET", "/version").json()["version"], "1.2.3");
+  const Json models = Ask("GET", "/v1/models").json();
+  EXPECT_EQ(models["data"].size(), 2U);
+  EXPECT_EQ(models["data"][0]["id"], "tiny");
+  EXPECT_EQ(Ask("GET", "/v1/models/other").json()["root"], "tiny");
+  EXPECT_EQ(Ask("GET", "/v1/models/third").json()["error"]["code"], "model_not_found");
+}
+
+TEST_F(ServiceTest, WhileTheModelLoadsOnlyThoseWaitWhoNeedIt) {
+  Start({}, false, /*with_model=*/false);
+  service_->SetLoadProgress(0.25);
+  EXPECT_EQ(Ask("GET", "/health/live").head.status, 200);
+  const Response ready = Ask("GET", "/health/ready");
+  EXPECT_EQ(ready.head.status, 503);
+  EXPECT_EQ(ready.json()["progress"], 0.25);
+  EXPECT_EQ(ready.json()["error"]["code"], "model_loading");
+  const Response completion = Complete(R"("max_tokens": 1)");
+  EXPECT_EQ(completion.head.status, 503);
+  EXPECT_EQ(completion.Header("Retry-After"), "1");
+  EXPECT_EQ(Ask("GET", "/v1/models").json()["data"][0]["status"], "loading");
+  EXPECT_THAT(Ask("GET", "/metrics").body, HasSubstr("adit_ready{model=\"tiny\"} 0"));
+}
+
+TEST_F(ServiceTest, AStreamSaysWhatAWholeAnswerSays) {
+  Start({});
+  const std::string asked = R"("max_tokens": 20, "seed": 3, "n": 2, "logprobs": 2, "ignore_eos": true)";
+  const Response whole = Complete(asked);
+  ASSERT_EQ(whole.head.status, 200) << whole.body;
+  EXPECT_THAT(whole.Header("server-timing"), HasSubstr("queue;dur="));
+  const Response stream = Complete(asked + R"(, "stream": true, "stream_options": {"include_usage": true})");
+  EXPECT_EQ(stream.head.content_type, "text/event-stream; charset=utf-8");
+  EXPECT_TRUE(stream.body.ends_with("data: [DONE]\n\n"));
+  std::vector<std::string> texts(2);
+  Json usage;
+  for (size_t at = 0; at < stream.body.size();) {
+    const size_t end = stream.body.find("\n\n", at);
+    const std::string event = stream.body.substr(at + 6, end - at - 6);
+    at = end + 2;
+    if (event == "[DONE]") break;
+    const Json chunk = Json::parse(event);
+    EXPECT_EQ(chunk["id"], "cmpl-" + stream.Header("x-request-id"));
+    for (const Json& choice : chunk["choices"])
+      texts[choice["index"].get<size_t>()] += choice["text"].get<std::string>();
+    usage = chunk["usage"];
+  }
+  const Json body = whole.json();
+  EXPECT_EQ(texts[0], body["choices"][0]["text"]);
+  EXPECT_EQ(texts[1], body["choices"][1]["text"]);
+  EXPECT_EQ(usage["completion_tokens"], body["usage"]["completion_tokens"]);
+  EXPECT_EQ(body["usage"]["completion_tokens"], 40);
+}
+
+TEST_F(ServiceTest, SeveralPromptsAreAnsweredInTheirOrder) {
+  Start({});
+  const auto ask = [this](const std::string& prompt) {
+    return Ask("POST", "/v1/completions",
+               R"({"max_tokens": 6, "seed": 5, "n": 2, "ignore_eos": true, "prompt": )" + prompt + "}")
+        .json();
+  };
+  const Json together = ask(R"(["abc", "xyz", "hello"])");
+  ASSERT_EQ(together["choices"].size(), 6U);
+  const char* alone[] = {"\"abc\"", "\"xyz\"", "\"hello\""};
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(together["choices"][i]["index"], i);
+    EXPECT_EQ(together["choices"][i]["text"], ask(alone[i / 2])["choices"][i % 2]["text"]);
+  }
+}
+
+TEST_F(ServiceTest, WrongRequestsAreTold) {
+  Start({.strict_params = true});
+  struct Case {
+    const char* body;
+    int status;
+    const char* code;
+  };
+  const Case cases[] = {
+      {"", 400, "invalid_json"},
+      {"{", 400, "invalid_json"},
+      {"null", 400, "invalid_type"},
+      {"[]", 400, "invalid_type"},
+      {"{\"prompt\": \"\\ud800\"}", 400, "invalid_json"},
+      {"{\"prompt\": \"\xFF\"}", 400, "invalid_json"},
+      {"{\"prompt\": \"a\", \"temperature\": 1e400}", 400, "invalid_json"},
+      {"{\"prompt\": \"a\", \"model\": \"gpt\"}", 404, "model_not_found"},
+      {"{\"prompt\": \"a\", \"colour\": 1}", 400, "unknown_parameter"},
+      {"{\"prompt\": [1], \"max_tokens\": 1000}", 400, "context_length_exceeded"},
+      {"{\"prompt\": \"a\", \"samplers\": [\"magic\"]}", 400, "invalid_value"},
+      {"{\"prompt\": \"a\", \"allowed_token_ids\": [5], \"logit_bias\": {\"5\": false}}", 400, "invalid_value"}};
+  for (const Case& wanted : cases) {
+    const Response response = Ask("POST", "/v1/completions", wanted.body);
+    EXPECT_EQ(response.head.status, wanted.status) << wanted.body << response.body;
+    EXPECT_EQ(response.json()["error"]["code"], wanted.code) << wanted.body << response.body;
+  }
+  const std::string deep = "{\"x\": " + std::string(100'000, '[');
+  EXPECT_EQ(Ask("POST", "/v1/completions", deep).head.status, 400);
+  EXPECT_EQ(Ask("POST", "/v1/completions", "{}", {{"content-type", "text/plain"}}).head.status, 415);
+  EXPECT_EQ(Ask("POST", "/v1/completions", "{}", {{"content-encoding", "gzip"}}).head.status, 415);
+  EXPECT_EQ(Ask("POST", "/v1/completions", R"({"prompt": "a"})", {{"x-deadline-ms", "soon"}}).head.status, 400);
+  EXPECT_EQ(Complete(R"("max_tokens": 2)").head.status, 200);
+}
+
+TEST_F(ServiceTest, AFullQueueIsToldToComeAgain) {
+  Start({});
+  // Two run and four wait at most: of twenty answers to one request each counts.
+  const Response response = Ask("POST", "/v1/completions",
+                                R"({"prompt": ["a","b","c","d","e","f","g","h","i","j","k","l"], "max_tokens": 90})");
+  EXPECT_EQ(response.head.status, 429) << response.body;
+  EXPECT_EQ(response.json()["error"]["code"], "queue_full");
+  EXPECT_NE(response.Header("Retry-After"), "");
+}
+
+TEST_F(ServiceTest, DrainingTakesNoMore) {
+  Start({});
+  EXPECT_EQ(Ask("POST", "/admin/drain").head.status, 200);
+  EXPECT_EQ(Complete(R"("max_tokens": 1)").json()["error"]["code"], "draining");
+  EXPECT_EQ(Ask("GET", "/health").head.status, 503);
+  EXPECT_EQ(Ask("POST", "/admin/resume").head.status, 200);
+  EXPECT_EQ(Complete(R"("max_tokens": 1)").head.status, 200);
+}
+
+TEST_F(ServiceTest, RequestsAreSeenAndCancelled) {
+  Start({});
+  HttpRequest request{.method = "POST",
+                      .path = "/v1/completions",
+                      .headers = {{"x-request-id", "mine"}},
+                      .body = R"({"prompt": "abc", "max_tokens": 190, "ignore_eos": true, "stream": true})"};
+  auto bell = std::make_shared<Bell>();
+  const std::unique_ptr<Reply> reply = service_->Handle(std::move(request), [bell] { bell->Ring(); });
+  EXPECT_EQ(Ask("GET", "/admin/requests").json()["data"][0]["id"], "mine");
+  EXPECT_EQ(Ask("DELETE", "/admin/requests/mine").head.status, 200);
+  EXPECT_EQ(Ask("DELETE", "/admin/requests/yours").head.status, 404);
+  std::string body;
+  for (ReplyOutput out; !out.done; body += out.body) {
+    bell->Wait();
+    out = {};
+    reply->Advance(out, false);
+  }
+  reply->Ended(false);
+  EXPECT_THAT(body, HasSubstr(R"("adit":{"stop_reason":"cancelled"})"));
+  EXPECT_TRUE(Ask("GET", "/admin/requests").json()["data"].empty());
+}
+
+TEST_F(ServiceTest, ADeadlineIsKept) {
+  Start({});
+  const Response response = Complete(R"("max_tokens": 190, "ignore_eos": true, "deadline_ms": 1)");
+  // Either nothing came in time or what came is the answer.
+  if (response.head.status == 408) {
+    EXPECT_EQ(response.json()["error"]["code"], "deadline_exceeded");
+  } else {
+    EXPECT_EQ(response.json()["choices"][0]["adit"]["stop_reason"], "deadline");
+  }
+}
+
+TEST_F(ServiceTest, TextsAndTokens) {
+  Start({});
+  const Json tokens = Ask("POST", "/tokenize", R"({"prompt": "abc", "return_token_strs": true})").json();
+  EXPECT_EQ(tokens["count"], tokens["tokens"].size());
+  EXPECT_EQ(tokens["token_strs"].size(), tokens["tokens"].size());
+  const Json text = Ask("POST", "/v1/detokenize", Json{{"tokens", tokens["tokens"]}}.dump()).json();
+  EXPECT_THAT(text["prompt"].get<std::string>(), HasSubstr("abc"));
+  EXPECT_EQ(Ask("POST", "/detokenize", R"({"tokens": [999999]})").json()["error"]["param"], "tokens[0]");
+  EXPECT_EQ(Ask("POST", "/tokenize", "{}").json()["error"]["code"], "missing_required_parameter");
+  const std::string chat = R"({"messages": [{"role": "user", "content": "hi"}], "return_tokens": true})";
+  const Json prompt = Ask("POST", "/apply-template", chat).json();
+  EXPECT_EQ(prompt["prompt"], "user: hi\n");
+  EXPECT_EQ(Ask("POST", "/v1/chat/completions/input_tokens", chat).json()["input_tokens"], prompt["tokens"].size());
+  EXPECT_EQ(Ask("POST", "/tokenize", chat).json()["tokens"], prompt["tokens"]);
+}
+
+TEST_F(ServiceTest, TenantsFindNothingOfEachOthersInTheCache) {
+  Start({}, /*with_keys=*/true);
+  const std::string body = R"({"max_tokens": 1, "prompt": ")" + std::string(100, 'x') + "\"}";
+  const auto cached = [&](const char* key) {
+    return Ask("POST", "/v1/completions", body, {{"x-api-key", key}})
+        .json()["usage"]["prompt_tokens_details"]["cached_tokens"]
+        .get<int>();
+  };
+  EXPECT_EQ(cached("writer"), 0);
+  EXPECT_GT(cached("writer"), 0);
+  EXPECT_EQ(cached("boss"), 0);
+}
+
+TEST_F(ServiceTest, TheLogTellsOfRequestsAndNotOfWhatTheySay) {
+  Start({}, /*with_keys=*/true);
+  EXPECT_EQ(Ask("POST", "/v1/completions", R"({"prompt": "Geheimnis", "max_tokens": 3, "ignore_eos": true})",
+                {{"authorization", "bearer writer"}, {"x-request-id", "r-1"}})
+                .Header("x-request-id"),
+            "r-1");
+  (void)Ask("GET", "/v1/models\n\x1b[2J", "", {{"x-api-key", "reader"}});
+  const std::string log = Log();
+  EXPECT_THAT(log, HasSubstr(" r-1 test writer b POST /v1/completions 200 "));
+  EXPECT_THAT(log, HasSubstr("output=3"));
+  EXPECT_THAT(log, HasSubstr("/v1/models%0A%1B[2J 404"));
+  EXPECT_THAT(log, Not(HasSubstr("Geheimnis")));
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2);
+  const RequestRecord record{.id = "r\"2", .method = "GET", .path = "/x", .status = 200};
+  EXPECT_EQ(Json::parse(LogLine(record, true, 0.5, LogFormat::kJson, "now"))["status"], 499);
+}
+
+TEST_F(ServiceTest, MetricsCount) {
+  Start({});
+  (void)Complete(R"("max_tokens": 3, "ignore_eos": true)");
+  (void)Ask("POST", "/v1/completions", "{");
+  WaitUntilIdle();
+  const std::string text = Ask("GET", "/metrics").body;
+  for (const char* line :
+       {"http_requests_total{method=\"POST\",path=\"/v1/completions\",status=\"200\"} 1",
+        "adit_requests_rejected_total{code=\"invalid_json\"} 1",
+        "adit_request_success_total{finished_reason=\"length\"} 1", "adit_generation_tokens_total{model=\"tiny\"} 3",
+        "adit_request_generation_tokens_sum{model=\"tiny\"} 3", "adit_num_requests_running{model=\"tiny\"} 0",
+        "adit_time_to_first_token_seconds_count{model=\"tiny\"} 1"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+}  // namespace
+}  // namespace adit::server
