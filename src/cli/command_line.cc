@@ -77,8 +77,8 @@ void AddEngine(CLI::App& app, EngineOptions& out) {
           "TYPE")
       ->check([](const std::string& text) { return engine::ParseKvTypes(text).status().message(); });
   AddText(app, "--activation-terms", out.activation_terms,
-          "8-bit terms of activations: one, two, or two where rows are normed [two for narrow models]", "N")
-      ->check(CLI::IsMember({"one", "normed", "two"}));
+          "8-bit terms of activations: one, two, or two where outliers need it [by width]", "N")
+      ->check(CLI::IsMember({"one", "outliers", "two"}));
 }
 
 // What few people use.

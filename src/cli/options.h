@@ -20,7 +20,7 @@ struct EngineOptions {
   std::optional<int> threads;
   std::optional<std::string> isa;
   std::optional<std::string> kv_type;           // as engine::ParseKvTypes takes it
-  std::optional<std::string> activation_terms;  // "one", "normed" or "two"
+  std::optional<std::string> activation_terms;  // "one", "outliers" or "two"
 };
 
 // The defaults of llama-cli.

@@ -46,16 +46,18 @@ struct ModelWeights {
   std::vector<float> final_norm;  // [hidden_dim]
   nn::Linear output;              // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
   size_t weight_bytes = 0;        // that a token of one sequence reads
+  bool two_terms = false;         // whether 8-bit activations have second terms (kernels/matmul.h),
+  float least_outlier = 0.0f;     // and in which blocks (nn/workspace.h)
 };
 
-// Which products read their input in two 8-bit terms (nn/linear.h) where the weights are quantised.
+// Which blocks of activations products read in two 8-bit terms (kernels/matmul.h) where the weights are quantised.
 enum class ActivationTerms : uint8_t {
-  kOne,     // none: the fastest prefill
-  kNormed,  // those of normed rows: q, k, v, gate, up, output
-  kTwo,     // all: close to float activations
+  kOne,       // none: the fastest prefill
+  kOutliers,  // those whose codes a large number coarsens
+  kTwo,       // all: close to float activations
 };
 
-// Two for models with narrow rows, which rounding to 8 bits harms most and which run fast anyhow; one for the others.
+// Outliers for models with narrow rows, which rounding to 8 bits harms most; one for the others.
 ActivationTerms ActivationTermsFor(const ModelSpec& spec);
 
 // Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.

@@ -9,31 +9,17 @@ namespace {
 
 // Pieces per worker: enough that one held up by another process leaves little behind, few enough that claiming is free.
 constexpr int64_t kPiecesPerWorker = 8;
-// Packed weights that a worker multiplies with first terms and then, from its second-level cache, with second terms.
-constexpr size_t kTwoTermBytes = size_t{128} << 10;
 
 void MultiplyPanels(const LinearJob& job, const LinearInput& input, int64_t num_tokens, int64_t begin, int64_t end) {
   const Linear& linear = *job.linear;
-  const kernels::MatmulArgs first{.activations = input.rows,
-                                  .num_tokens = num_tokens,
-                                  .bias = linear.bias.empty() ? nullptr : linear.bias.data(),
-                                  .out = job.out,
-                                  .out_stride = job.out_stride,
-                                  .accumulate = job.accumulate};
-  if (!linear.two_terms || !linear.wants_q8()) {
-    linear.matrix.Multiply(first, begin, end);
-    return;
-  }
-  const kernels::MatmulArgs second{.activations = input.second_terms,
-                                   .num_tokens = num_tokens,
-                                   .out = job.out,
-                                   .out_stride = job.out_stride,
-                                   .accumulate = true};
-  const int64_t step = std::max<int64_t>(1, static_cast<int64_t>(kTwoTermBytes / linear.matrix.panel_bytes()));
-  for (; begin < end; begin += step) {
-    linear.matrix.Multiply(first, begin, std::min(begin + step, end));
-    linear.matrix.Multiply(second, begin, std::min(begin + step, end));
-  }
+  linear.matrix.Multiply({.activations = input.rows,
+                          .second_terms = input.second_terms,
+                          .num_tokens = num_tokens,
+                          .bias = linear.bias.empty() ? nullptr : linear.bias.data(),
+                          .out = job.out,
+                          .out_stride = job.out_stride,
+                          .accumulate = job.accumulate},
+                         begin, end);
 }
 
 }  // namespace
