@@ -47,8 +47,15 @@ class WeightLoader {
   const nn::ExecContext& context_;
   const ActivationTerms terms_;
   std::vector<PendingMatrix> pending_;
+  ProductCount products_;  // of the matrices taken so far
   std::unordered_set<std::string> taken_;
 };
+
+void Count(const nn::PackedMatrix& matrix, ProductCount& count) {
+  const int64_t products = matrix.num_rows() * matrix.num_cols();
+  count.weight_bytes += static_cast<size_t>(matrix.num_panels()) * matrix.panel_bytes();
+  (matrix.activation() == kernels::ActivationFormat::kQ8 ? count.q8 : count.f32) += products;
+}
 
 // A matrix is [rows, cols]; a vector is taken as one row.
 Result<const formats::TensorInfo*> WeightLoader::Take(const std::string& name, int64_t rows, int64_t cols) {
@@ -79,6 +86,7 @@ Status WeightLoader::TakeOptionalVector(const std::string& name, int64_t size, s
 
 void WeightLoader::Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor) {
   matrix = nn::PackedMatrix(context_.kernels, tensor.dtype, tensor.shape[0], tensor.shape[1]);
+  Count(matrix, products_);
   if (matrix.needs_packing()) {
     pending_.push_back({&matrix, &tensor});
   } else {
@@ -146,8 +154,10 @@ Status WeightLoader::TakeOutput(ModelWeights& weights) {
 Status WeightLoader::TakeAll(ModelWeights& weights) {
   weights.layers.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) ADIT_RETURN_IF_ERROR(TakeLayer(i, weights.layers[i]));
+  weights.layer_products = products_;
   ADIT_RETURN_IF_ERROR(TakeVector("output_norm.weight", spec_.hidden_dim, weights.final_norm));
   ADIT_RETURN_IF_ERROR(TakeOutput(weights));
+  Count(weights.output.matrix, weights.output_products);
   taken_.insert("rope_freqs.weight");  // the family has read it
   return CheckAllTaken();
 }

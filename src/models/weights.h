@@ -34,6 +34,13 @@ struct EmbeddingTable {
   size_t row_bytes = 0;
 };
 
+// Products of weights with one token.
+struct ProductCount {
+  size_t weight_bytes = 0;  // as packed: what they read
+  int64_t q8 = 0;           // with 8-bit codes of activations
+  int64_t f32 = 0;          // with floats
+};
+
 // Called now and then while weights are packed, with the share that is done, 0 to 1.
 using LoadProgress = std::function<void(double)>;
 
@@ -45,7 +52,8 @@ struct ModelWeights {
   std::vector<LayerWeights> layers;
   std::vector<float> final_norm;  // [hidden_dim]
   nn::Linear output;              // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
-  size_t weight_bytes = 0;        // that a token of one sequence reads
+  ProductCount layer_products;    // of all layers
+  ProductCount output_products;   // of `output`
   bool two_terms = false;         // whether 8-bit activations have second terms (kernels/matmul.h),
   float least_outlier = 0.0f;     // and in which blocks (nn/workspace.h)
 };
