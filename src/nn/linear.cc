@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kPiecesPerWorker = 8;
 
 // Kernels that take many tokens arrange the activations of up to 48 for 12 panels at a time (generic/matmul_q8.h): with
-// fewer panels in a piece that work is done again more often than it need be, and with other numbers of tokens a part of
-// a chunk is left over.
+// fewer panels in a piece that work is done again more often than it need be, and with other numbers of tokens a part
+// of a chunk is left over.
 constexpr int64_t kChunkTokens = 48;
 constexpr int64_t kGroupPanels = 12;
 
