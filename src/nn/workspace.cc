@@ -39,8 +39,8 @@ void Carve(Workspace& workspace, const WorkspaceSizes& sizes, Carver& carver) {
   workspace.k = carver.Floats(max_tokens * sizes.k_dim);
   workspace.v = carver.Floats(max_tokens * sizes.v_dim);
   workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.attended, sizes.two_terms);
-  workspace.gate = carver.Floats(max_tokens * sizes.ffn_dim);
-  workspace.up = carver.Floats(max_tokens * sizes.ffn_dim);
+  workspace.gate = carver.Floats(max_tokens * sizes.gate_dim);
+  workspace.up = carver.Floats(max_tokens * sizes.gate_dim);
   workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated, sizes.two_terms);
   for (size_t i = 0; i < sizes.rope_pairs.size(); ++i) {
     workspace.rope_cos[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);

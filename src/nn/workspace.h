@@ -46,6 +46,7 @@ struct WorkspaceSizes {
   int64_t v_dim = 0;         // num_kv_heads * v_dim
   int64_t attended_dim = 0;  // num_heads * v_dim
   int64_t ffn_dim = 0;
+  int64_t gate_dim = 0;  // ffn_dim of feed-forwards with a gate
   int heads_per_kv = 1;
   int v_head_dim = 1;
   std::vector<int> rope_pairs;  // of each rope
@@ -75,14 +76,14 @@ struct Workspace {
   int64_t max_tokens = 0;
   int64_t hidden_dim = 0;
   float* residual = nullptr;     // [max_tokens, hidden_dim]
-  float* block_out = nullptr;    // [max_tokens, hidden_dim]: of a block whose output is normed before it joins
+  float* block_out = nullptr;    // [max_tokens, hidden_dim]: of a block whose output has yet to join
   ActivationRows normed;         // hidden_dim
   float* q = nullptr;            // [max_tokens, q_dim]
   float* k = nullptr;            // [max_tokens, k_dim]
   float* v = nullptr;            // [max_tokens, v_dim]
   ActivationRows attended;       // attended_dim
-  float* gate = nullptr;         // [max_tokens, ffn_dim]
-  float* up = nullptr;           // [max_tokens, ffn_dim]
+  float* gate = nullptr;         // [max_tokens, gate_dim]
+  float* up = nullptr;           // [max_tokens, gate_dim]
   ActivationRows gated;          // ffn_dim
   std::vector<float*> rope_cos;  // of each rope: [max_tokens, num_pairs]
   std::vector<float*> rope_sin;

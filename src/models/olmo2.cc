@@ -1,0 +1,20 @@
+// OLMo 2 (OLMo Team 2024): norms stand after the blocks alone, and queries and keys are normed as whole rows.
+#include "models/gguf_keys.h"
+#include "models/registry.h"
+
+namespace adit::models {
+
+Status Olmo2FromGguf(const formats::GgufFile& file, ModelSpec& spec) {
+  const GgufKeys keys(file, spec.architecture);
+  ADIT_ASSIGN_OR_RETURN(const GgufHyperparameters params, keys.ReadCommon(spec));
+  ADIT_ASSIGN_OR_RETURN(nn::RopeConfig rope, keys.ReadRope(params, /*interleaved=*/false));
+  spec.ropes.push_back(std::move(rope));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("attention.sliding_window", 0.0));
+  LayerSpec layer = PlainLayer(params);
+  layer.norms = NormPlaces::kAfter;
+  std::get<nn::AttentionBlockConfig>(layer.mixer).qk_norm = nn::QkNorm::kRow;
+  spec.layers.assign(static_cast<size_t>(params.num_layers), layer);
+  return Status();
+}
+
+}  // namespace adit::models
