@@ -9,8 +9,8 @@
 
 namespace adit::tokenizer {
 
-// The tokenizer of a Hugging Face folder: `tokenizer.json`, and where they are there `added_tokens.json`,
-// `special_tokens_map.json` and `tokenizer_config.json` (roles of tokens, add_bos_token, add_eos_token) and
+// The tokenizer of a Hugging Face folder: `tokenizer.json`, and where they are there `tokenizer_config.json` (added
+// tokens, roles of tokens, add_bos_token, add_eos_token), `special_tokens_map.json` (roles) and
 // `generation_config.json` (ids after which generation ends). `path` is the folder, or the tokenizer.json itself; the
 // other files are looked for beside it. Ids are those of the `tokenizers` library; docs/tokenizers.md says where not.
 // NotFound where there is no tokenizer.json; Corrupt where a file breaks its format; Unsupported, by name, for a part
