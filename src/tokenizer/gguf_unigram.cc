@@ -78,7 +78,7 @@ Result<std::string> LoadCharsmapBytes(const GgufMetadata& metadata) {
 
 Result<GgufUnigram::Options> GgufUnigram::LoadOptions(const GgufMetadata& metadata) {
   Options options;
-  ADIT_ASSIGN_OR_RETURN(options.add_space_prefix, metadata.BoolOr("tokenizer.ggml.add_space_prefix", true));
+  ADIT_ASSIGN_OR_RETURN(options.add_space_prefix, metadata.BoolOr("tokenizer.ggml.add_space_prefix", false));
   ADIT_ASSIGN_OR_RETURN(options.merge_spaces, metadata.BoolOr("tokenizer.ggml.remove_extra_whitespaces", false));
   ADIT_ASSIGN_OR_RETURN(options.escape_spaces, metadata.BoolOr("tokenizer.ggml.escape_whitespaces", true));
   ADIT_ASSIGN_OR_RETURN(options.space_as_suffix, metadata.BoolOr("tokenizer.ggml.treat_whitespace_as_suffix", false));

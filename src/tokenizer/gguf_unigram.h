@@ -33,7 +33,7 @@ class GgufUnigram : public VocabularyTokenizer {
  private:
   struct Options {
     std::optional<Charsmap> charsmap;
-    bool add_space_prefix = true;
+    bool add_space_prefix = false;
     bool merge_spaces = false;     // rows of spaces become one, those at the ends none
     bool escape_spaces = true;     // spaces become marks
     bool space_as_suffix = false;  // the mark stands behind a word

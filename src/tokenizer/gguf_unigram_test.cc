@@ -49,6 +49,7 @@ MetadataValues Values() {
   draft.Add("<x>", TokenType::kUserDefined, -50);
   MetadataValues values = draft.SpmValues();
   values["tokenizer.ggml.model"] = TextValue("t5");
+  values["tokenizer.ggml.add_space_prefix"] = FlagValue(true);
   values["tokenizer.ggml.eos_token_id"] = IdValue(1);
   values["tokenizer.ggml.unknown_token_id"] = IdValue(2);
   return values;
@@ -72,7 +73,7 @@ TEST(GgufUnigram, TextIsOneWordWithMarks) {
 
 TEST(GgufUnigram, SpacesFollowTheMetadata) {
   MetadataValues values = Values();
-  values["tokenizer.ggml.add_space_prefix"] = FlagValue(false);
+  values.erase("tokenizer.ggml.add_space_prefix");
   EXPECT_THAT(Make(values)->Encode("a  a", false, false), ElementsAre(5, 3, 4));
   values["tokenizer.ggml.remove_extra_whitespaces"] = FlagValue(true);
   EXPECT_THAT(Make(values)->Encode("  a  a ", false, false), ElementsAre(4, 4));

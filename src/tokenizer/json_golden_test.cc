@@ -29,9 +29,19 @@ const Json& Golden() {
   return *golden;
 }
 
+// Some are written as what differs from another.
+Json ModelOf(const std::string& name) {
+  Json model = Golden()["models"][name];
+  if (!model.contains("base")) return model;
+  Json whole = Golden()["models"][model["base"].get<std::string>()];
+  model.erase("base");
+  whole.update(model);
+  return whole;
+}
+
 std::unique_ptr<Tokenizer> Make(const Json& entry) {
   Json file = entry["file"];
-  file["model"] = Golden()["models"][entry["model"].get<std::string>()];
+  file["model"] = ModelOf(entry["model"]);
   const std::string text = file.dump();
   const auto document = JsonDocument::Parse(text, "golden");
   EXPECT_TRUE(document.ok()) << document.status().ToString();
@@ -65,7 +75,7 @@ TEST_P(PipelineGolden, IdsAndTextEqualTheReference) {
     const std::string text = texts[i];
     const Json& golden = entry["cases"][i];
     SCOPED_TRACE(texts[i].dump());
-    const Ids special = golden["special"];
+    const Ids special = golden["ids"];
     EXPECT_EQ(tokenizer->Encode(text, /*parse_special=*/true, /*add_special=*/false), special);
     EXPECT_EQ(tokenizer->Encode(text, true, true), golden.value("full", special));
     // The library lets merges and scores turn text into a control token; here text stays text.
@@ -76,9 +86,10 @@ TEST_P(PipelineGolden, IdsAndTextEqualTheReference) {
     for (const int32_t id : tokenizer->Encode(text, false, false)) EXPECT_FALSE(IsControl(*tokenizer, id)) << id;
     const auto decoded = tokenizer->Decode(special, /*with_special=*/true);
     ASSERT_TRUE(decoded.ok());
-    if (!golden["decoded"].is_null()) {
-      EXPECT_EQ(ReplaceInvalidUtf8(*decoded),
-                golden["decoded"].is_boolean() ? text : golden["decoded"].get<std::string>());
+    // Null where the library gives no answer that could be compared.
+    const Json wanted = golden.value("decoded", Json(text));
+    if (!wanted.is_null()) {
+      EXPECT_EQ(ReplaceInvalidUtf8(*decoded), wanted.get<std::string>());
     }
     EXPECT_EQ(Joined(*tokenizer, special, true), ReplaceInvalidUtf8(*decoded));
     EXPECT_EQ(Joined(*tokenizer, special, false), ReplaceInvalidUtf8(*tokenizer->Decode(special, false)));

@@ -9,18 +9,35 @@ import tokenizers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 TEXTS = [
-    "", " ", "  ", "a", "hello", "hello world", " hello  world ", "Hello, World!", "don't stop; we've seen it's I'LL",
-    "price: $1,234.50\t\tok", "def f():\n    return  x\n\n\n", "x\n\n\n  y  ", "\r\nline\r\n", "naïve café Ñandú", "e\u0301 u\u0308 A\u030a",
-    "ﬁ ① ２ ㌀ Ａ", "你好，世界。", "こんにちは 世界", "안녕하세요", "🙂👍🏽 👨‍👩‍👧", "Привет мир", "İstanbul ǅ ß", "a\u00a0b\u3000c\u2028d",
-    "\u200bzero\u200d\ufeff", "tab\tnul\x00bel\x07del\x7f", "x²+½=Ⅷ ٣٤", "_under_score__", "<s>hello</s>", "<s> hello </s>",
-    "a [M] b", "a  [M] b", "a [E]  b", "a [N] b", "[M][E][N]", "x[W]y [W] z[W]", "see <b>bold</b> text", "<mask> at the <mask>",
-    "▁hello▁world", "Ġhello", "##ing hello##ing", "unknown ѭѯ letters ѱ", "the quick brown fox jumps over the lazy dog",
-    "1234567890 12 3", "aaaa aaaaaaaa", "a.b,c!d?e", "( . ) ' . n't do not", "A" * 120, "ab " * 20, "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 \U0001F600\u0301",
-    "mixed 中文 and English 123", "\n", "\n\n", " \n ", "é" * 5, "క్షి ക്ഷ", "-- --- __ ''", "«quotes» “curly” ‘single’",
+    "", " ", "hello", "hello world", " hello  world ", "Hello, World!", "don't we've I'LL",
+    "price: $1,234.50\t\tok", "x\n\n\n  y  ", "\r\nline\r\n", "naïve café Ñandú", "e\u0301 u\u0308 A\u030a",
+    "ﬁ ① ２ ㌀ Ａ", "你好，世界。", "こんにちは 世界", "안녕하세요", "🙂👍🏽 👨‍👩‍👧", "İstanbul ǅ ß", "a\u00a0b\u3000c\u2028d",
+    "\u200bzero\u200d\ufeff", "tab\tnul\x00bel\x07del\x7f", "x²+½=Ⅷ ٣٤", "_under_score__", "<s> hello </s>",
+    "a [M] b", "a  [M] b", "a [E]  b", "a [N] b", "[M][E][N]", "x[W]y [W] z[W]", "see <b>b", "<mask> a",
+    "▁hello▁world", "Ġhello", "##ing hello##ing", "un ѭѯ ѱ", 
+    "a.b,c!d?e", ". ' a n't do not", "A" * 102, "ab abc a\u00adb…", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 \U0001F600\u0301",
+    "a中文b 12", "\n", "é" * 5, "క్షి ക്ഷ", "-- --- __ ''", "«q»’",
 ]
 
 CORPUS = TEXTS + ["the hello world of tokens and the other world", "hello hello hello the the the ing ing walking talking",
                   "return def import world the a of and to in is it you that he was for on are with as"] * 4
+
+# Made by sentencepiece 0.2.3 from thirteen rules, such as "ﬁ" to "fi", "ab" to "X", "abc" to "Y" and U+00AD to nothing.
+CHARSMAP = (
+    "AAQAAAAgAAAJDQAAAQAAgGIdAAANAACADwAAgMwAAgCBOQAArQkAABcAAIAAAACAqR0AAAsAAICAIAIAixEAAAMAAICgBQAABwAAgIAEAgCARQAAlSQC"
+    "AIgNAAARAACAgT0AABQAAIChDQAACQAAgBoAAACRsAIAHAAAAB8AAAAeAAAArNgCACAAAAAjAAAAprEAACUAAAAkAAAAJwAAACYAAAApAAAAKAAAACsA"
+    "AAAqAAAALQAAACwAAAAvAAAALgAAALwgAgAwAAAAMwAAADIAAAA1AAAANAAAADcAAAA2AAAAOQAAADgAAAA7AAAAOgAAAD0AAAA8AAAAPwAAAD4AAABB"
+    "AAAAQAAAAEMAAABCAAAARQAAAEQAAABHAAAARgAAAEkAAABIAAAASwAAAEoAAABNAAAATAAAAE8AAABOAAAAUQAAAFAAAABTAAAAUgAAAFUAAABUAAAA"
+    "VwAAAFYAAABZAAAAWAAAAFsAAABaAAAAXQAAAFwAAABfAAAAXgAAAGEAAABgAAAAYwAAAGIAAABlAAAAZAAAAGcAAABjiQEAaQAAAGEgAABrAAAAagAA"
+    "AG0AAABlnAIAbwAAAG4AAABxAAAAcAAAAHMAAAByAAAAdQAAAHQAAAB3AAAAdgAAAHkAAAB4AAAAewAAAHoAAAB9AAAAfAAAAH8AAAB+AAAAgQAAAIAA"
+    "AACDAAAAggAAAIUAAACEAAAAhwAAAIYAAACJAAAAiAAAAIsAAACKAAAAjQAAAIwAAACPAAAAjgAAAJEAAACQAAAAkwAAAJIAAACVAAAAlAAAAJcAAACW"
+    "AAAAmQAAAJgAAACbAAAAmgAAAJ0AAACcAAAAnwAAAJ4AAAChAAAAoAAAAKMAAACiAAAApQAAAKQAAACnAAAApgAAAKkAAACoAAAAqwAAAKoAAACtAAAA"
+    "rAAAAK8AAACuAAAAsQAAALAAAACzAAAAsgAAALUAAAC0AAAAtwAAALYAAAC5AAAAuAAAALsAAAC6AAAAvQAAALwAAAC/AAAAvgAAAMEAAADAAAAAwwAA"
+    "AMIAAADFAAAAxAAAAMcAAADGAAAAyQAAAMgAAADCvAEAw6QBAM0AAADMAAAAzwAAAM4AAADRAAAA0AAAANMAAADSAAAA1QAAANQAAADXAAAA1gAAANkA"
+    "AADYAAAA2wAAANoAAADdAAAA3AAAAN8AAADeAAAA4QAAAOAAAADjAAAA4gAAAOyUAQDkAAAA5wAAAO+sAQDpAAAA6AAAAOKcAQDj5AEA7QAAAOwAAADv"
+    "AAAA7gAAAPEAAADwAAAA8wAAAPIAAAD1AAAA9AAAAPcAAAD2AAAA+QAAAPgAAAD7AAAA+gAAAP0AAAD8AAAA/wAAAP4AAAAAIAAuLi4AMQBBAEUAWABZ"
+    "AGFuAGZpAMOpAA=="
+)
 
 UNK = ["<unk>", "<s>", "</s>", "<mask>"]
 
@@ -35,15 +52,15 @@ def model_table():
     byte_level.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     table = {"bytes": train(byte_level, trainers.BpeTrainer(vocab_size=360, initial_alphabet=alphabet))}
-    table["bytes_whole"] = dict(table["bytes"], ignore_merges=True)
+    table["bytes_whole"] = {"base": "bytes", "ignore_merges": True}
     table["bytes_some"] = drop_bytes(table["bytes"])
 
     plain = Tokenizer(models.BPE(unk_token="<unk>"))
     plain.pre_tokenizer = pre_tokenizers.Metaspace()
     chars = train(plain, trainers.BpeTrainer(vocab_size=260, special_tokens=UNK, limit_alphabet=90))
     table["chars"] = chars
-    table["chars_fuse"] = dict(chars, fuse_unk=True)
-    table["chars_silent"] = dict(chars, unk_token=None)
+    table["chars_fuse"] = {"base": "chars", "fuse_unk": True}
+    table["chars_silent"] = {"base": "chars", "unk_token": None}
     table["chars_fallback"] = with_fallback(chars)
 
     suffix = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>", continuing_subword_prefix="@@"))
@@ -169,7 +186,7 @@ def configurations():
     add("bytes_missing", "bytes_some", None, byte_level(), BYTES)
     add("fixed_length", "bytes", None, pre({"type": "FixedLength", "length": 4}, byte_level(regex=False)), BYTES)
     for behavior in ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"):
-        for invert in (False, True):
+        for invert in (False, True) if behavior in ("Removed", "MergedWithNext") else (False,):
             add(f"split_{behavior}_{invert}", "bytes", None, pre(split("[aeiou ]", behavior, invert), byte_level(regex=False)), BYTES)
     add("empty_matches", "bytes", None, pre(split("(?=[A-Z])|x*", "MergedWithNext"), byte_level(regex=False)), BYTES)
     add("word_borders", "bytes", None, pre(split("\\b\\w+\\b|\\h+|\\S", "Isolated"), byte_level(regex=False)), BYTES)
@@ -192,6 +209,7 @@ def configurations():
     add("t5", "unigram", {"type": "NFKC"}, metaspace("always"), META_DECODER)
     add("xlm", "unigram", norm({"type": "Nmt"}, {"type": "NFKC"}, replace(" {2,}", " ", "Regex")), pre({"type": "WhitespaceSplit"}, metaspace("always")), META_DECODER)
     add("unigram_fallback", "unigram_fallback", {"type": "NFKD"}, metaspace("first"), dec({"type": "ByteFallback"}, META_DECODER))
+    add("charsmap", "unigram", norm({"type": "Precompiled", "precompiled_charsmap": CHARSMAP}), metaspace("first"), META_DECODER)
     add("albert", "unigram", norm(replace("``", "\""), {"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}), metaspace("always"), META_DECODER)
     add("bert", "pieces", BERT, {"type": "BertPreTokenizer"}, PIECE_DECODER)
     add("bert_cased", "pieces", dict(BERT, lowercase=False), {"type": "BertPreTokenizer"}, dict(PIECE_DECODER, cleanup=False))
@@ -204,8 +222,21 @@ def configurations():
     return c
 
 
+def model_of(name, table):
+    """Some are written as what differs from another."""
+    model = dict(table[name])
+    base = model.pop("base", None)
+    return {**table[base], **model} if base else model
+
+
+def slim(description):
+    """Without what is the default."""
+    tokens = [{k: v for k, v in t.items() if v is not False or k == "normalized"} for t in description["added_tokens"]]
+    return {k: v for k, v in {**description, "added_tokens": tokens}.items() if v is not None}
+
+
 def build(config, table):
-    model = table[config["model"]]
+    model = model_of(config["model"], table)
     vocab = model["vocab"] if isinstance(model["vocab"], dict) else {p: i for i, (p, _) in enumerate(model["vocab"])}
     next_id = len(vocab)
     tokens = []
@@ -247,7 +278,7 @@ def main():
             full = tokenizer.encode(text, add_special_tokens=True).ids
             tokenizer.encode_special_tokens = True
             plain = tokenizer.encode(text, add_special_tokens=False).ids
-            case = {"special": special, "decoded": decode(tokenizer, special)}
+            case = {"ids": special, "decoded": decode(tokenizer, special)}
             if config["normalizer"] and any(i in normalized for i in special):
                 case["decoded"] = None  # this version gives the normalized text of an added token, others its own
             if full != special:
@@ -255,10 +286,10 @@ def main():
             if plain != special:
                 case["plain"] = plain
             if case["decoded"] == text:
-                case["decoded"] = True
+                del case["decoded"]
             cases.append(case)
         del description["model"]
-        out["tokenizers"].append({"name": config["name"], "model": config["model"], "file": description, "cases": cases})
+        out["tokenizers"].append({"name": config["name"], "model": config["model"], "file": slim(description), "cases": cases})
     path = Path(__file__).with_name("pipelines.json")
     path.write_text(json.dumps(out, ensure_ascii=False, separators=(",", ":")) + "\n")
     print(len(out["tokenizers"]), "tokenizers,", path.stat().st_size, "bytes")
