@@ -72,6 +72,7 @@ class ModelRunner {
   int64_t kv_capacity_tokens() const;
   size_t kv_bytes_per_token() const { return layout_.bytes_per_token(); }
   size_t scratch_bytes() const { return forward_->scratch_bytes(); }
+  const nn::KvLayout& layout() const { return layout_; }
   kernels::KvType k_type() const { return layout_.k_type(); }
   kernels::KvType v_type() const { return layout_.v_type(); }
   const kv::BlockPool& pool() const { return pool_; }

@@ -16,14 +16,13 @@ namespace {
 
 // The forms that `readers`, which share their input, read it in.
 void AddForms(std::initializer_list<const nn::Linear*> readers, nn::ActivationForms& forms) {
-  for (const nn::Linear* reader : readers) {
-    forms.q8 |= reader->wants_q8();
-    forms.two_terms |= reader->wants_q8() && reader->two_terms;
-  }
+  for (const nn::Linear* reader : readers) forms.q8 |= reader->wants_q8();
 }
 
 nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, int num_workers, int64_t max_tokens) {
   nn::WorkspaceSizes sizes{.max_tokens = max_tokens, .num_workers = num_workers, .hidden_dim = spec.hidden_dim};
+  sizes.two_terms = weights.two_terms;
+  sizes.least_outlier = weights.least_outlier;
   for (const nn::RopeConfig& rope : spec.ropes) sizes.rope_pairs.push_back(rope.num_pairs);
   AddForms({&weights.output}, sizes.normed);
   for (size_t i = 0; i < spec.layers.size(); ++i) {

@@ -34,6 +34,13 @@ struct EmbeddingTable {
   size_t row_bytes = 0;
 };
 
+// Products of weights with one token.
+struct ProductCount {
+  size_t weight_bytes = 0;  // as packed: what they read
+  int64_t q8 = 0;           // with 8-bit codes of activations
+  int64_t f32 = 0;          // with floats
+};
+
 // Called now and then while weights are packed, with the share that is done, 0 to 1.
 using LoadProgress = std::function<void(double)>;
 
@@ -45,17 +52,20 @@ struct ModelWeights {
   std::vector<LayerWeights> layers;
   std::vector<float> final_norm;  // [hidden_dim]
   nn::Linear output;              // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
-  size_t weight_bytes = 0;        // that a token of one sequence reads
+  ProductCount layer_products;    // of all layers
+  ProductCount output_products;   // of `output`
+  bool two_terms = false;         // whether 8-bit activations have second terms (kernels/matmul.h),
+  float least_outlier = 0.0f;     // and in which blocks (nn/workspace.h)
 };
 
-// Which products read their input in two 8-bit terms (nn/linear.h) where the weights are quantised.
+// Which blocks of activations products read in two 8-bit terms (kernels/matmul.h) where the weights are quantised.
 enum class ActivationTerms : uint8_t {
-  kOne,     // none: the fastest prefill
-  kNormed,  // those of normed rows: q, k, v, gate, up, output
-  kTwo,     // all: close to float activations
+  kOne,       // none: the fastest prefill
+  kOutliers,  // those whose codes a large number coarsens
+  kTwo,       // all: close to float activations
 };
 
-// Two for models with narrow rows, which rounding to 8 bits harms most and which run fast anyhow; one for the others.
+// Outliers for models with narrow rows, which rounding to 8 bits harms most; one for the others.
 ActivationTerms ActivationTermsFor(const ModelSpec& spec);
 
 // Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.

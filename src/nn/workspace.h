@@ -16,8 +16,7 @@ namespace adit::nn {
 
 // In which forms products read a stretch of activations, besides floats.
 struct ActivationForms {
-  bool q8 = false;         // 8-bit codes
-  bool two_terms = false;  // and the codes of what these leave
+  bool q8 = false;  // 8-bit codes
 };
 
 // Rows of floats and, where products want them, their 8-bit form in one term or two.
@@ -53,6 +52,8 @@ struct WorkspaceSizes {
   ActivationForms normed;
   ActivationForms attended;
   ActivationForms gated;
+  bool two_terms = false;      // of 8-bit codes
+  float least_outlier = 0.0f;  // as in Workspace
 };
 
 // Where one row of a batch stands in its sequence and in the cache.
@@ -87,6 +88,7 @@ struct Workspace {
   std::vector<float*> rope_sin;
   std::vector<RowPlace> places;  // [max_tokens]
   float* remainders = nullptr;   // [num_workers, max_dim]: what the first terms of a row leave of it
+  float least_outlier = 0.0f;    // blocks have second terms whose largest |x| is this many root mean squares of the row
   int64_t max_dim = 0;
   AttentionScratch attention;
 };

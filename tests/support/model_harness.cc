@@ -25,7 +25,7 @@ Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(std::shared_ptr<formats
   ADIT_ASSIGN_OR_RETURN(harness->team_, WorkerTeam::Create(num_threads));
   const nn::ExecContext context{kernels, *harness->team_};
   ADIT_ASSIGN_OR_RETURN(harness->weights_, models::LoadWeights(harness->spec_, harness->file_, context,
-                                                               models::ActivationTerms::kNormed, {}));
+                                                               models::ActivationTerms::kOutliers, {}));
   harness->layout_ =
       std::make_unique<nn::KvLayout>(harness->spec_.CacheSpecs(), kernels.native_kv, kernels.native_kv, kBlockSize);
   constexpr int64_t kBlocksPerGroup = kMaxContext / kBlockSize;
