@@ -100,7 +100,7 @@ Result<nn::RopeConfig> GgufKeys::ReadRope(const GgufHyperparameters& params, boo
       return Corrupt("gguf: {}: tensor 'rope_freqs.weight' is not {} values of f32", file_.path(), rope.num_pairs);
     }
     rope.frequency_divisors.resize(static_cast<size_t>(rope.num_pairs));
-    Traits(DType::kF32).decode(divisors->data.data(), rope.frequency_divisors.data(), rope.num_pairs);
+    formats::ReadFloats(file_, *divisors, rope.frequency_divisors.data());
     for (float divisor : rope.frequency_divisors) {
       if (!(divisor > 0.0f) || !std::isfinite(divisor)) {
         return Corrupt("gguf: {}: tensor 'rope_freqs.weight' holds {}, which is no divisor", file_.path(), divisor);

@@ -2,32 +2,26 @@
 
 #include <fmt/core.h>
 
-#include <atomic>
 #include <string>
 #include <unordered_set>
 
 #include "base/error.h"
+#include "models/pack.h"
 
 namespace adit::models {
 namespace {
-
-// A matrix whose memory is still in the file.
-struct PendingMatrix {
-  nn::PackedMatrix* matrix;
-  const formats::TensorInfo* tensor;
-};
 
 // Takes the tensors of one checkpoint by name, in the shapes that a spec asks for.
 class WeightLoader {
  public:
   WeightLoader(const ModelSpec& spec, const formats::WeightSource& source, const nn::ExecContext& context,
                ActivationTerms terms)
-      : spec_(spec), source_(source), context_(context), terms_(terms) {}
+      : spec_(spec), source_(source), context_(context), terms_(terms), in_place_(source) {}
 
   Status TakeAll(ModelWeights& weights);
   // Every tensor of the file has been taken; one that was not would be silently ignored.
   Status CheckAllTaken() const;
-  Status Pack(ModelWeights& weights, const LoadProgress& progress) const;
+  Status Pack(ModelWeights& weights, const LoadProgress& progress);
 
  private:
   // What a product reads.
@@ -44,13 +38,14 @@ class WeightLoader {
   Status TakeFeedForward(const std::string& prefix, const nn::GatedFeedForwardConfig& spec, FeedForwardWeights& out);
   Status TakeLayer(size_t index, LayerWeights& out);
   Status TakeOutput(ModelWeights& weights);
-  void Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor);
+  Status SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor);
 
   const ModelSpec& spec_;
   const formats::WeightSource& source_;
   const nn::ExecContext& context_;
   const ActivationTerms terms_;
   std::vector<PendingMatrix> pending_;
+  RowsInPlace in_place_;
   std::unordered_set<std::string> taken_;
 };
 
@@ -72,7 +67,7 @@ Result<const formats::TensorInfo*> WeightLoader::Take(const std::string& name, i
 Status WeightLoader::TakeVector(const std::string& name, int64_t size, std::vector<float>& out) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name, 1, size));
   out.resize(static_cast<size_t>(size));
-  Traits(tensor->dtype).decode(tensor->data.data(), out.data(), size);
+  formats::ReadFloats(source_, *tensor, out.data());
   return Status();
 }
 
@@ -81,19 +76,21 @@ Status WeightLoader::TakeOptionalVector(const std::string& name, int64_t size, s
   return TakeVector(name, size, out);
 }
 
-void WeightLoader::Packed(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor) {
+Status WeightLoader::SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor) {
   matrix = nn::PackedMatrix(context_.kernels, tensor.dtype, tensor.shape[0], tensor.shape[1]);
   if (matrix.needs_packing()) {
-    pending_.push_back({&matrix, &tensor});
-  } else {
-    matrix.set_data(tensor.data.data());
+    pending_.push_back({.matrix = &matrix, .tensor = &tensor});
+    return Status();
   }
+  ADIT_ASSIGN_OR_RETURN(const std::byte* rows, in_place_.Of(tensor));
+  matrix.set_data(rows);
+  return Status();
 }
 
 Status WeightLoader::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out, Input input) {
   out.two_terms = TwoTerms(input);
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name + ".weight", rows, cols));
-  Packed(out.matrix, *tensor);
+  ADIT_RETURN_IF_ERROR(SetMatrix(out.matrix, *tensor));
   return TakeOptionalVector(name + ".bias", rows, out.bias);
 }
 
@@ -138,15 +135,13 @@ Status WeightLoader::TakeLayer(size_t index, LayerWeights& out) {
 Status WeightLoader::TakeOutput(ModelWeights& weights) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* embedding,
                         Take("token_embd.weight", spec_.vocab_size, spec_.hidden_dim));
-  weights.embedding = {.dtype = embedding->dtype,
-                       .rows = embedding->data.data(),
-                       .row_bytes = RowBytes(embedding->dtype, spec_.hidden_dim)};
+  ADIT_ASSIGN_OR_RETURN(const std::byte* rows, in_place_.Of(*embedding));
+  weights.embedding = {.dtype = embedding->dtype, .rows = rows, .row_bytes = embedding->row_bytes()};
   if (source_.Find("output.weight") != nullptr) {
     return TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output, Input::kNormed);
   }
   weights.output.two_terms = TwoTerms(Input::kNormed);
-  Packed(weights.output.matrix, *embedding);
-  return Status();
+  return SetMatrix(weights.output.matrix, *embedding);
 }
 
 Status WeightLoader::TakeAll(ModelWeights& weights) {
@@ -167,36 +162,9 @@ Status WeightLoader::CheckAllTaken() const {
   return Status();
 }
 
-Status WeightLoader::Pack(ModelWeights& weights, const LoadProgress& progress) const {
-  size_t total_bytes = 0;
-  for (const PendingMatrix& pending : pending_) total_bytes += pending.matrix->packed_bytes();
-  ADIT_ASSIGN_OR_RETURN(weights.packed, AlignedBuffer::Allocate(total_bytes, "packed weights"));
-  // A piece is about this much of the file: small enough to share out, large enough that letting its pages go is cheap.
-  constexpr size_t kPieceBytes = size_t{4} << 20;
-  size_t offset = 0;
-  for (const PendingMatrix& pending : pending_) {
-    nn::PackedMatrix& matrix = *pending.matrix;
-    std::byte* panels = weights.packed.data() + offset;
-    const std::byte* rows = pending.tensor->data.data();
-    const size_t row_bytes = RowBytes(matrix.dtype(), matrix.num_cols());
-    const int64_t panels_per_piece = std::max<int64_t>(
-        1, static_cast<int64_t>(kPieceBytes / (row_bytes * static_cast<size_t>(matrix.panel_rows()))));
-    const int64_t num_pieces = (matrix.num_panels() + panels_per_piece - 1) / panels_per_piece;
-    context_.team.Run([&](Worker& worker) {
-      for (int64_t piece; (piece = worker.Claim()) < num_pieces;) {
-        const int64_t begin = piece * panels_per_piece;
-        const int64_t end = std::min(begin + panels_per_piece, matrix.num_panels());
-        matrix.Pack(rows, panels, begin, end);
-        const size_t first_row = static_cast<size_t>(begin * matrix.panel_rows());
-        const size_t last_row = static_cast<size_t>(std::min(end * matrix.panel_rows(), matrix.num_rows()));
-        source_.Release(pending.tensor->data.subspan(first_row * row_bytes, (last_row - first_row) * row_bytes));
-      }
-    });
-    matrix.set_data(panels);
-    offset += matrix.packed_bytes();
-    if (progress) progress(static_cast<double>(offset) / static_cast<double>(total_bytes));
-  }
-  return Status();
+Status WeightLoader::Pack(ModelWeights& weights, const LoadProgress& progress) {
+  weights.in_place = in_place_.TakeBuffers();
+  return PackMatrices(source_, context_, pending_, weights.packed, progress);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ using LoadProgress = std::function<void(double)>;
 struct ModelWeights {
   std::shared_ptr<const formats::WeightSource> source;  // embeddings, and all that is not packed, stay in its mapping
   AlignedBuffer packed;
+  std::vector<AlignedBuffer> in_place;  // rows that are read as they are and that the source does not hold so
   EmbeddingTable embedding;
   std::vector<LayerWeights> layers;
   std::vector<float> final_norm;  // [hidden_dim]
