@@ -16,6 +16,7 @@ Result<int> Run(const LogitsOptions& options);
 Result<int> Run(const BatchOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);
 Result<int> Run(const BenchThroughputOptions& options);
+Result<int> Run(const ConvertOptions& options);
 Result<int> Run(const DoctorOptions& options);
 Result<int> Run(const VersionOptions& options);
 
