@@ -1,4 +1,5 @@
 #include "cli/command_line.h"
+#include "cli/machine_bench.h"
 
 #include <fmt/core.h>
 
@@ -68,10 +69,8 @@ void AddReal(CLI::App& app, const std::string& names, double& out, const std::st
   app.add_option(names, out, help)->type_name("X");
 }
 
-void AddEngine(CLI::App& app, EngineOptions& out) {
-  AddCount(
-      app, "--threads", 1, WorkerTeam::kMaxWorkers, [&out](int64_t n) { out.threads = static_cast<int>(n); },
-      "Threads [ADIT_THREADS, else one for each CPU]");
+// What commands that run a model share but for its threads.
+void AddKernelChoice(CLI::App& app, EngineOptions& out) {
   AddText(app, "--isa", out.isa, "Kernel set: auto, ref, avx2 or avx512 [ADIT_ISA, else auto]", "NAME");
   CLI::Option* dtype = AddText(app, "--dtype", out.dtype,
                                "Type that float weights are held in: auto (as stored), f32, f16, bf16 [auto]", "TYPE");
@@ -86,8 +85,15 @@ void AddEngine(CLI::App& app, EngineOptions& out) {
           "TYPE")
       ->check([](const std::string& text) { return engine::ParseKvTypes(text).status().message(); });
   AddText(app, "--activation-terms", out.activation_terms,
-          "8-bit terms of activations: one, two, or two where rows are normed [two for narrow models]", "N")
-      ->check(CLI::IsMember({"one", "normed", "two"}));
+          "8-bit terms of activations: one, two, or two where outliers need it [by width]", "N")
+      ->check(CLI::IsMember({"one", "outliers", "two"}));
+}
+
+void AddEngine(CLI::App& app, EngineOptions& out) {
+  AddCount(
+      app, "--threads", 1, WorkerTeam::kMaxWorkers, [&out](int64_t n) { out.threads = static_cast<int>(n); },
+      "Threads [ADIT_THREADS, else one for each CPU]");
+  AddKernelChoice(app, out);
 }
 
 // What few people use.
@@ -363,6 +369,90 @@ void AddConvert(CLI::App& app, ConvertOptions& out) {
           "TYPE");
 }
 
+// Whole numbers between commas.
+void AddCounts(CLI::App& app, const std::string& names, int64_t low, int64_t high, std::vector<int64_t>& out,
+               const std::string& help) {
+  app.add_option_function<std::string>(
+         names, [=, &out](const std::string& text) { out = ValueOrThrow(ParseCounts(text, low, high), names); }, help)
+      ->type_name("N,...");
+}
+
+void AddMachineBench(CLI::App& app, MachineBenchOptions& out) {
+  const auto set_format = [&out](const std::string& name) {
+    out.format = name == "json"   ? TableFormat::kJson
+                 : name == "csv"  ? TableFormat::kCsv
+                 : name == "html" ? TableFormat::kHtml
+                                  : TableFormat::kMarkdown;
+  };
+  app.add_option_function<std::string>("-o,--output-format", set_format, "md, json, csv or html [md]")
+      ->check(CLI::IsMember({"md", "json", "csv", "html"}))
+      ->type_name("FORMAT");
+  AddText(app, "--output-file", out.output_file, "Write the report there [stdout]", "FILE");
+  AddText(app, "--compare", out.compare, "Set beside an earlier JSON report of this machine", "FILE");
+}
+
+void AddRepetitions(CLI::App& app, MachineBenchOptions& out) {
+  AddCount(
+      app, "-r,--repetitions", 1, 1000, [&out](int64_t n) { out.repetitions = n; }, "Runs of each, for medians [5]");
+}
+
+void AddBenchRoofline(CLI::App& app, BenchRooflineOptions& out) {
+  AddCounts(app, "-t,--threads", 1, WorkerTeam::kMaxWorkers, out.threads, "Thread counts [one, and all CPUs]");
+  AddMachineBench(app, out.machine);
+}
+
+// "1536x512,8960x1536"
+Result<std::vector<std::pair<int64_t, int64_t>>> ParseShapes(std::string_view text) {
+  std::vector<std::pair<int64_t, int64_t>> shapes;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view shape = text.substr(begin, end - begin);
+    const size_t x = shape.find('x');
+    if (x == std::string_view::npos) return InvalidArgument("'{}' is not ROWSxCOLUMNS", shape);
+    ADIT_ASSIGN_OR_RETURN(const auto rows, ParseCounts(shape.substr(0, x), 1, 1 << 20));
+    ADIT_ASSIGN_OR_RETURN(const auto cols, ParseCounts(shape.substr(x + 1), 32, 1 << 20));
+    if (rows.size() != 1 || cols.size() != 1 || cols.front() % 32 != 0) {
+      return InvalidArgument("'{}' is not ROWSxCOLUMNS with columns a multiple of 32", shape);
+    }
+    shapes.emplace_back(rows.front(), cols.front());
+    begin = end + 1;
+  }
+  return shapes;
+}
+
+void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out) {
+  app.add_option("--type", out.types, "Types of weights, between commas [all]")->delimiter(',')->type_name("TYPE,...");
+  AddParsed(app, "--shape", &ParseShapes, out.shapes, "Rows and columns of weights [1536x512,8960x1536]", "RxC,...");
+  AddCounts(app, "--rows", 1, 1 << 16, out.rows, "Rows of activations [1,4,16,512]");
+  AddCounts(app, "-t,--threads", 1, WorkerTeam::kMaxWorkers, out.threads, "Thread counts [all CPUs]");
+  AddText(app, "--isa", out.isa, "Kernel set: auto, ref, avx2 or avx512 [ADIT_ISA, else auto]", "NAME");
+  AddMachineBench(app, out.machine);
+}
+
+void AddBenchModel(CLI::App& app, BenchModelOptions& out) {
+  constexpr int64_t kMax = 1 << 24;
+  AddModel(app, out.model);
+  AddCounts(app, "-p,--n-prompt", 0, kMax, out.prompts, "Prompt tokens; 0: no such test [512]");
+  AddCounts(app, "-n,--n-gen", 0, kMax, out.gens, "Tokens generated one after another; 0: no such test [128]");
+  AddCounts(app, "-d,--n-depth", 0, kMax, out.depths, "Tokens that the cache holds before [0]");
+  AddCounts(app, "-b,--batch", 1, 4096, out.batches, "Sequences at once [1]");
+  AddCounts(app, "-t,--threads", 1, WorkerTeam::kMaxWorkers, out.threads, "Thread counts [all CPUs]");
+  AddCount(
+      app, "--chunk", 1, 1 << 16, [&out](int64_t n) { out.chunk = n; }, "Prompt tokens of one pass [512]");
+  AddCount(
+      app, "--block-size", 1, 1024, [&out](int64_t n) { out.block_size = n; }, "Tokens of a page [16]");
+  AddRepetitions(app, out.machine);
+  AddKernelChoice(app, out.engine);
+  AddMachineBench(app, out.machine);
+}
+
+void AddBenchStartup(CLI::App& app, BenchStartupOptions& out) {
+  AddModel(app, out.model);
+  AddRepetitions(app, out.machine);
+  AddEngine(app, out.engine);
+  AddMachineBench(app, out.machine);
+}
+
 // The whole command line; the options of every command live here until one is chosen.
 class Parser {
  public:
@@ -379,10 +469,15 @@ class Parser {
     Add("template", "Render a chat template", &AddTemplate);
     Add("logits", "Write the logits of given tokens to a file", &AddLogits);
     Add("batch", "Answer a file of requests", &AddBatch);
-    CLI::App* bench = app_.add_subcommand("bench", "Measure serving under load")->require_subcommand(0, 1);
+    CLI::App* bench =
+        app_.add_subcommand("bench", "Measure this machine, a model, or serving under load")->require_subcommand(0, 1);
     Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);
     Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);
     Add("convert", "Write a model as a GGUF file", &AddConvert);
+    Add("model", "Prompt and generation speed of a model, and its share of the limit", &AddBenchModel, bench);
+    Add("startup", "Time from nothing to a first token", &AddBenchStartup, bench);
+    Add("kernels", "Matrix products of each type against the limits", &AddBenchKernels, bench);
+    Add("roofline", "What this machine can read and multiply", &AddBenchRoofline, bench);
     Add(
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(

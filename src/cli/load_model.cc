@@ -16,7 +16,7 @@ namespace {
 
 std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options) {
   if (options.activation_terms == "one") return models::ActivationTerms::kOne;
-  if (options.activation_terms == "normed") return models::ActivationTerms::kNormed;
+  if (options.activation_terms == "outliers") return models::ActivationTerms::kOutliers;
   if (options.activation_terms == "two") return models::ActivationTerms::kTwo;
   return std::nullopt;
 }

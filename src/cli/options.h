@@ -5,6 +5,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct EngineOptions {
   std::optional<std::string> dtype;             // as engine::WeightTypesFor takes it
   std::optional<std::string> quantization;      // the same
   std::optional<std::string> kv_type;           // as engine::ParseKvTypes takes it
-  std::optional<std::string> activation_terms;  // "one", "normed" or "two"
+  std::optional<std::string> activation_terms;  // "one", "outliers" or "two"
 };
 
 // The defaults of llama-cli.
@@ -99,6 +100,40 @@ struct BenchThroughputOptions {
   EngineOptions engine;
 };
 
+struct BenchRooflineOptions {
+  std::vector<int64_t> threads;  // empty: one, and all
+  MachineBenchOptions machine;
+};
+
+struct BenchKernelsOptions {
+  std::vector<std::string> types;  // empty: all that the kernels have
+  // Of weights, rows and columns: those of a narrow and of a wide model's feed-forward.
+  std::vector<std::pair<int64_t, int64_t>> shapes = {{1536, 512}, {8960, 1536}};
+  std::vector<int64_t> rows = {1, 4, 16, 512};  // of activations
+  std::vector<int64_t> threads;                 // empty: all
+  std::optional<std::string> isa;
+  MachineBenchOptions machine;
+};
+
+struct BenchModelOptions {
+  std::string model;
+  std::vector<int64_t> prompts = {512};
+  std::vector<int64_t> gens = {128};
+  std::vector<int64_t> depths = {0};
+  std::vector<int64_t> batches = {1};
+  std::vector<int64_t> threads;  // empty: all
+  int64_t chunk = 512;           // prompt tokens of a pass
+  int64_t block_size = 16;
+  EngineOptions engine;
+  MachineBenchOptions machine;
+};
+
+struct BenchStartupOptions {
+  std::string model;
+  EngineOptions engine;
+  MachineBenchOptions machine;
+};
+
 struct BatchOptions {
   std::string input;
   std::string output;
@@ -122,9 +157,10 @@ struct DoctorOptions {};
 
 struct VersionOptions {};
 
-using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
-                             LogitsOptions, BatchOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions,
-                             DoctorOptions, VersionOptions>;
+using Command =
+    std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
+                 BatchOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions,
+                 BenchKernelsOptions, BenchModelOptions, BenchStartupOptions, DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 

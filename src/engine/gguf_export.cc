@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "engine/model_tokenizer.h"
 #include "formats/gguf_writer.h"
+#include "formats/retyped_model.h"
 #include "tensor/encode.h"
 
 namespace adit::engine {

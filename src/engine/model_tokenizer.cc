@@ -1,6 +1,7 @@
 #include "engine/model_tokenizer.h"
 
 #include "formats/hf_tokenizer_keys.h"
+#include "tokenizer/tokenizer_json.h"
 
 namespace adit::engine {
 
@@ -12,7 +13,8 @@ Status CheckTokenizerKeys(const formats::GgufFile& model) {
 }
 
 Result<std::unique_ptr<tokenizer::Tokenizer>> OpenTokenizer(const formats::GgufFile& model) {
-  ADIT_RETURN_IF_ERROR(CheckTokenizerKeys(model));
+  const bool is_folder = model.version() == 0;
+  if (is_folder) return tokenizer::LoadTokenizerJson(model.path());
   return tokenizer::Tokenizer::FromGguf(model.metadata());
 }
 

@@ -33,7 +33,7 @@ constexpr HfTensorRule kGemma3Norms[] = {
 Status Gemma3FromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   const GgufKeys keys(file, spec.architecture);
   ADIT_ASSIGN_OR_RETURN(const GgufHyperparameters params, keys.ReadCommon(spec));
-  spec.embedding_scale = std::sqrt(static_cast<float>(spec.hidden_dim));
+  spec.embedding.scale = std::sqrt(static_cast<float>(spec.hidden_dim));
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("final_logit_softcapping", 0.0));
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("attn_logit_softcapping", 0.0));
 
@@ -44,10 +44,10 @@ Status Gemma3FromGguf(const formats::GgufFile& file, ModelSpec& spec) {
 
   ADIT_ASSIGN_OR_RETURN(const int64_t window, keys.Int("attention.sliding_window", 1, int64_t{1} << 40));
   LayerSpec layer = PlainLayer(params);
-  layer.post_norms = true;
+  layer.norms = NormPlaces::kBeforeAndAfter;
   std::get<nn::GatedFeedForwardConfig>(layer.feed_forward).activation = nn::Activation::kGeluTanh;
   auto& attention = std::get<nn::AttentionBlockConfig>(layer.mixer);
-  attention.qk_norm = true;
+  attention.qk_norm = nn::QkNorm::kHead;
   if (params.num_layers == kLayersOf27B) {
     attention.shape.scale = 1.0f / std::sqrt(static_cast<float>(spec.hidden_dim / params.num_heads));
   }

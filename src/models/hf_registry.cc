@@ -10,8 +10,23 @@ namespace adit::models {
 namespace {
 
 constexpr HfFamily kHfFamilies[] = {
-    {"gemma3_text", "gemma3", &Gemma3FromHf}, {"llama", "llama", &LlamaFromHf}, {"mistral", "llama", &MistralFromHf},
-    {"qwen2", "qwen2", &Qwen2FromHf},         {"qwen3", "qwen3", &Qwen3FromHf}, {"smollm3", "smollm3", &SmolLm3FromHf},
+    {"cohere", "command-r", &CohereFromHf},
+    {"gemma", "gemma", &GemmaFromHf},
+    {"gemma2", "gemma2", &Gemma2FromHf},
+    {"gemma3_text", "gemma3", &Gemma3FromHf},
+    {"glm4", "glm4", &Glm4FromHf},
+    {"gpt2", "gpt2", &Gpt2FromHf},
+    {"gpt_neox", "gptneox", &GptNeoxFromHf},
+    {"granite", "granite", &GraniteFromHf},
+    {"llama", "llama", &LlamaFromHf},
+    {"mistral", "llama", &MistralFromHf},
+    {"olmo2", "olmo2", &Olmo2FromHf},
+    {"phi3", "phi3", &Phi3FromHf},
+    {"qwen2", "qwen2", &Qwen2FromHf},
+    {"qwen3", "qwen3", &Qwen3FromHf},
+    {"smollm3", "smollm3", &SmolLm3FromHf},
+    {"stablelm", "stablelm", &StableLmFromHf},
+    {"starcoder2", "starcoder2", &Starcoder2FromHf},
 };
 
 Status RefuseQuantized(const formats::JsonFields& config) {

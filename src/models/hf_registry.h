@@ -24,6 +24,17 @@ Result<HfKeys> ReadHfConfig(const formats::HfFolder& folder);
 // "gemma3_text, llama, ...", for messages.
 std::string SupportedModelTypes();
 
+Status CohereFromHf(HfKeys& keys);
+Status GemmaFromHf(HfKeys& keys);
+Status Gemma2FromHf(HfKeys& keys);
+Status Glm4FromHf(HfKeys& keys);
+Status Gpt2FromHf(HfKeys& keys);
+Status GptNeoxFromHf(HfKeys& keys);
+Status GraniteFromHf(HfKeys& keys);
+Status Olmo2FromHf(HfKeys& keys);
+Status Phi3FromHf(HfKeys& keys);
+Status StableLmFromHf(HfKeys& keys);
+Status Starcoder2FromHf(HfKeys& keys);
 Status LlamaFromHf(HfKeys& keys);
 Status MistralFromHf(HfKeys& keys);
 Status Qwen2FromHf(HfKeys& keys);

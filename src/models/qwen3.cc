@@ -15,7 +15,7 @@ Status Qwen3FromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   spec.ropes.push_back(std::move(rope));
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("attention.sliding_window", 0));
   LayerSpec layer = PlainLayer(params);
-  std::get<nn::AttentionBlockConfig>(layer.mixer).qk_norm = true;
+  std::get<nn::AttentionBlockConfig>(layer.mixer).qk_norm = nn::QkNorm::kHead;
   spec.layers.assign(static_cast<size_t>(params.num_layers), layer);
   return Status();
 }

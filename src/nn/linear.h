@@ -54,10 +54,6 @@ class PackedMatrix {
 struct Linear {
   PackedMatrix matrix;
   std::vector<float> bias;  // [num_rows], or empty: none
-  // Where x is read as 8-bit codes: whether what the codes leave of x is multiplied too, as 8-bit codes of its own.
-  // Twice the operations, the same bytes of weights, and an error of x about 200 times smaller.
-  bool two_terms = false;
-
   bool wants_q8() const { return matrix.activation() == kernels::ActivationFormat::kQ8; }
 };
 
@@ -69,8 +65,8 @@ struct LinearJob {
   bool accumulate = false;  // add to out
 };
 
-// What the jobs of a group read: rows of activations, and the second terms of their 8-bit form (q8 alone is set, null
-// where no job has two terms).
+// What the jobs of a group read: rows of activations, and the second terms of their 8-bit form (q8 alone is set, or
+// nothing), which make the error of x about 200 times smaller in the blocks that have them.
 struct LinearInput {
   kernels::ActivationView rows;
   kernels::ActivationView second_terms;

@@ -19,6 +19,7 @@ using test::Argmax;
 using test::ModelHarness;
 
 constexpr double kRefTolerance = 2e-4;
+constexpr double kRefEncoderTolerance = 1e-5;
 constexpr double kFastTolerance = 5e-2;
 // Where the two best logits are closer than this, a fast kernel may rightly choose the other one.
 constexpr float kSafeMargin = 0.1f;
@@ -42,9 +43,22 @@ constexpr Golden kGoldens[] = {
     {"llama_tied", "model-f32.gguf", 0},
     {"mistral", "model-bf16.gguf", 8},
     {"qwen2", "model-f32.gguf", 0},
-    {"qwen3", "model-bf16.gguf", 0},
+    {"qwen3", "cohere", "gemma", "gemma2", "glm4", "gpt2", "gpt_neox", "granite", "olmo2", "phi3", "phi3_longrope",
+     "stablelm", "starcoder2", "model-bf16.gguf", 0},
     {"gemma3_text", "model-f32.gguf", 0},
     {"smollm3", "model-bf16.gguf", 0},
+    {"cohere", "model-bf16.gguf", 0},
+    {"gemma", "model-bf16.gguf", 0},
+    {"gemma2", "model-bf16.gguf", 0},
+    {"glm4", "model-bf16.gguf", 0},
+    {"gpt2", "model-f32.gguf", 0},
+    {"gpt_neox", "model-f16.gguf", 0},
+    {"granite", "model-bf16.gguf", 0},
+    {"olmo2", "model-bf16.gguf", 0},
+    {"phi3", "model-bf16.gguf", 0},
+    {"phi3_longrope", "model-bf16.gguf", 0},
+    {"stablelm", "model-bf16.gguf", 0},
+    {"starcoder2", "model-bf16.gguf", 0},
 };
 
 // The same models, and some that have no GGUF file, from config.json and safetensors.
@@ -120,6 +134,25 @@ TEST_P(ModelGolden, LogitsAndGreedyTokensMatch) {
   EXPECT_LE(MaxAbsDiff(model.Run(p33, 0, ModelHarness::kMaxTokens, 0), tensor("p33.logits_all").Floats()), tolerance);
 }
 
+class EncoderGolden : public testing::TestWithParam<std::string> {};
+
+TEST_P(EncoderGolden, HiddenStatesMatch) {
+  const std::string folder = std::string(ADIT_SHARED_DIR) + "/oracle/models/bert/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  auto kernels = kernels::SelectKernels(GetParam());
+  ASSERT_TRUE(kernels.ok()) << kernels.status().ToString();
+  auto harness = ModelHarness::Load(folder + "model-f32.gguf", **kernels, 2);
+  ASSERT_TRUE(harness.ok()) << harness.status().ToString();
+  auto tensors = test::ReadSafetensors(folder + "golden.safetensors");
+  ASSERT_TRUE(tensors.ok()) << tensors.status().ToString();
+  for (const std::string text : {"t0", "t1", "t2", "t3", "t4", "t5"}) {
+    const std::vector<float> hidden = (*harness)->Hidden(tensors->at(text + ".ids").Int32s());
+    EXPECT_LE(MaxAbsDiff(hidden, tensors->at(text + ".last_hidden").Floats()),
+              GetParam() == "ref" ? kRefEncoderTolerance : kFastTolerance)
+        << text;
+  }
+}
+
 std::vector<std::string> AvailableSets() {
   std::vector<std::string> names;
   for (const kernels::KernelSet& set : kernels::KernelSets()) {
@@ -133,6 +166,9 @@ INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
                          [](const auto& test) {
                            return std::string(std::get<0>(test.param).model) + "_" + std::get<1>(test.param);
                          });
+
+INSTANTIATE_TEST_SUITE_P(Bert, EncoderGolden, testing::ValuesIn(AvailableSets()),
+                         [](const auto& test) { return test.param; });
 
 INSTANTIATE_TEST_SUITE_P(HuggingFace, ModelGolden,
                          testing::Combine(testing::ValuesIn(HfGoldens()), testing::ValuesIn(AvailableSets())),
