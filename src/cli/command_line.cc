@@ -18,12 +18,13 @@
 #include "cli/suggest.h"
 #include "cli/units.h"
 #include "engine/kv_types.h"
+#include "engine/weight_choice.h"
 
 // CLI11 is included here and nowhere else: it takes long to compile.
 namespace adit::cli {
 namespace {
 
-constexpr const char* kModelHelp = "Model: the path of a .gguf file";
+constexpr const char* kModelHelp = "Model: the path of a .gguf file or of a Hugging Face folder";
 constexpr size_t kMaxShownBytes = 60;
 
 // Throws what CLI11 throws for a bad value; ParseCommandLine catches it.
@@ -71,6 +72,14 @@ void AddReal(CLI::App& app, const std::string& names, double& out, const std::st
 // What commands that run a model share but for its threads.
 void AddKernelChoice(CLI::App& app, EngineOptions& out) {
   AddText(app, "--isa", out.isa, "Kernel set: auto, ref, avx2 or avx512 [ADIT_ISA, else auto]", "NAME");
+  CLI::Option* dtype = AddText(app, "--dtype", out.dtype,
+                               "Type that float weights are held in: auto (as stored), f32, f16, bf16 [auto]", "TYPE");
+  CLI::Option* quantization =
+      AddText(app, "--quantization", out.quantization,
+              "Quantise float weights while loading: q8_0, q4_0, q4_1, q5_0, q5_1 [none]", "TYPE");
+  dtype->check([](const std::string& text) { return engine::WeightTypesFor(text, std::nullopt).status().message(); });
+  quantization->excludes(dtype)->check(
+      [](const std::string& text) { return engine::WeightTypesFor(std::nullopt, text).status().message(); });
   AddText(app, "--kv-type", out.kv_type,
           "Type of cached keys and values, or K,V for each: f32, f16, bf16, q8_0, q4_0 [what the kernels do best]",
           "TYPE")
@@ -192,9 +201,7 @@ void AddDetokenize(CLI::App& app, DetokenizeOptions& out) {
 }
 
 void AddTemplate(CLI::App& app, TemplateOptions& out) {
-  app.add_option("SOURCE", out.source, "A .gguf model, a file with a template, or - for stdin")
-      ->required()
-      ->type_name("");
+  app.add_option("SOURCE", out.source, "A model, a file with a template, or - for stdin")->required()->type_name("");
   AddText(app, "--context", out.context_file, "JSON object with the variables; - is stdin [none]", "FILE");
   const auto set_now = [&out](const std::string& text) { out.now = ValueOrThrow(ParseDateTime(text), "--now"); };
   app.add_option_function<std::string>("--now", set_now, "What the clock shows: 2024-07-26T12:34:56 [the time it is]")
@@ -355,6 +362,13 @@ void AddBatch(CLI::App& app, BatchOptions& out) {
   AddEngine(app, out.engine);
 }
 
+void AddConvert(CLI::App& app, ConvertOptions& out) {
+  AddModel(app, out.model);
+  app.add_option("OUT", out.output, "The .gguf file to write")->required()->type_name("");
+  AddText(app, "--type", out.type, "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1 [as stored]",
+          "TYPE");
+}
+
 // Whole numbers between commas.
 void AddCounts(CLI::App& app, const std::string& names, int64_t low, int64_t high, std::vector<int64_t>& out,
                const std::string& help) {
@@ -459,6 +473,7 @@ class Parser {
         app_.add_subcommand("bench", "Measure this machine, a model, or serving under load")->require_subcommand(0, 1);
     Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);
     Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);
+    Add("convert", "Write a model as a GGUF file", &AddConvert);
     Add("model", "Prompt and generation speed of a model, and its share of the limit", &AddBenchModel, bench);
     Add("startup", "Time from nothing to a first token", &AddBenchStartup, bench);
     Add("kernels", "Matrix products of each type against the limits", &AddBenchKernels, bench);
@@ -492,7 +507,18 @@ class Parser {
     const auto options = std::make_shared<Options>();
     CLI::App* command = (parent != nullptr ? parent : &app_)->add_subcommand(name, help);
     add_flags(*command, *options);
-    command->callback([this, options] { chosen_ = [options] { return Command(*options); }; });
+    command->callback([this, options, command] {
+      if constexpr (std::is_same_v<Options, RunOptions>) options->flags = FlagsGiven(*command);
+      chosen_ = [options] { return Command(*options); };
+    });
+  }
+
+  static std::vector<std::string> FlagsGiven(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->count() > 0) names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+    }
+    return names;
   }
 
   // What flags alone cannot say about each other.

@@ -16,6 +16,7 @@ Result<int> Run(const LogitsOptions& options);
 Result<int> Run(const BatchOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);
 Result<int> Run(const BenchThroughputOptions& options);
+Result<int> Run(const ConvertOptions& options);
 Result<int> Run(const BenchRooflineOptions& options);
 Result<int> Run(const BenchKernelsOptions& options);
 Result<int> Run(const BenchModelOptions& options);

@@ -9,6 +9,7 @@
 #include "cli/units.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "engine/weight_choice.h"
 
 namespace adit::cli {
 namespace {
@@ -18,6 +19,12 @@ std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options)
   if (options.activation_terms == "outliers") return models::ActivationTerms::kOutliers;
   if (options.activation_terms == "two") return models::ActivationTerms::kTwo;
   return std::nullopt;
+}
+
+size_t WeightBytes(const formats::GgufFile& file) {
+  size_t total = 0;
+  for (const formats::TensorInfo& tensor : file.tensors()) total += tensor.size_bytes();
+  return total;
 }
 
 }  // namespace
@@ -54,9 +61,14 @@ Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, con
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
+  ADIT_ASSIGN_OR_RETURN(const std::optional<formats::WeightTypes> weight_types,
+                        engine::WeightTypesFor(options.dtype, options.quantization));
   {
-    ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<formats::GgufFile> file, OpenModel(name));
-    ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, file->size_bytes(), engine::AvailableMemoryBytes()));
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> file, OpenModel(name));
+    if (weight_types) {
+      ADIT_ASSIGN_OR_RETURN(file, formats::Retyped(std::move(file), *weight_types));
+    }
+    ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, WeightBytes(*file), engine::AvailableMemoryBytes()));
   }
   ProgressBar bar(Stderr(), "Loading");
   Result<std::unique_ptr<engine::LoadedModel>> model =
@@ -64,6 +76,7 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
                                  .isa = ChosenIsa(options),
                                  .num_threads = threads,
                                  .activation_terms = ChosenTerms(options),
+                                 .weight_types = weight_types,
                                  .progress = [&bar](double share) { bar.Update(share); }});
   if (!model.ok()) return InsideModel(model.status());
   return model;

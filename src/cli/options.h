@@ -20,6 +20,8 @@ namespace adit::cli {
 struct EngineOptions {
   std::optional<int> threads;
   std::optional<std::string> isa;
+  std::optional<std::string> dtype;             // as engine::WeightTypesFor takes it
+  std::optional<std::string> quantization;      // the same
   std::optional<std::string> kv_type;           // as engine::ParseKvTypes takes it
   std::optional<std::string> activation_terms;  // "one", "outliers" or "two"
 };
@@ -34,7 +36,8 @@ struct RunOptions {
   std::optional<std::string> prompt;
   std::optional<std::string> system;
   sample::SamplingParams sampling = DefaultSampling();
-  std::optional<int64_t> seed;  // drawn when absent
+  std::vector<std::string> flags;  // the names of those that were given, without dashes
+  std::optional<int64_t> seed;     // drawn when absent
   std::optional<int64_t> context_length;
   int64_t max_tokens = -1;
   bool ignore_eos = false;
@@ -144,14 +147,20 @@ struct BatchOptions {
   EngineOptions engine;
 };
 
+struct ConvertOptions {
+  std::string model;
+  std::string output;
+  std::optional<std::string> type;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
 
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 BatchOptions, BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions,
-                 BenchModelOptions, BenchStartupOptions, DoctorOptions, VersionOptions>;
+                 BatchOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions,
+                 BenchKernelsOptions, BenchModelOptions, BenchStartupOptions, DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 

@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/token_lines.h"
 #include "cli/units.h"
+#include "engine/model_tokenizer.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/tokenizer_json.h"
 
@@ -36,7 +37,7 @@ bool IsTokenizerJson(const std::string& path) {
 Result<std::unique_ptr<tokenizer::Tokenizer>> OpenTokenizer(const std::string& model) {
   if (IsTokenizerJson(model)) return tokenizer::LoadTokenizerJson(model);
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<formats::GgufFile> file, OpenModel(model));
-  Result<std::unique_ptr<tokenizer::Tokenizer>> tokenizer = tokenizer::Tokenizer::FromGguf(file->metadata());
+  Result<std::unique_ptr<tokenizer::Tokenizer>> tokenizer = engine::OpenTokenizer(*file);
   if (!tokenizer.ok()) return InsideModel(tokenizer.status());
   return tokenizer;
 }

@@ -141,7 +141,7 @@ Result<std::vector<float>> GgufKeys::ReadDivisors(std::string_view name, int num
     return Corrupt("gguf: {}: tensor '{}' is not {} values of f32", file_.path(), name, num_pairs);
   }
   std::vector<float> divisors(static_cast<size_t>(num_pairs));
-  Traits(DType::kF32).decode(tensor->data.data(), divisors.data(), num_pairs);
+  formats::ReadFloats(file_, *tensor, divisors.data());
   for (const float divisor : divisors) {
     if (!(divisor > 0.0f) || !std::isfinite(divisor)) {
       return Corrupt("gguf: {}: tensor '{}' holds {}, which is no divisor", file_.path(), name, divisor);

@@ -1,5 +1,7 @@
 // Granite 3, dense (IBM 2024): Llama's shape with multipliers of embeddings, scores, residuals and logits.
 #include "models/gguf_keys.h"
+#include "models/hf_keys.h"
+#include "models/hf_registry.h"
 #include "models/registry.h"
 
 namespace adit::models {
@@ -20,6 +22,21 @@ Status GraniteFromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   spec.output.scale = 1.0f / logit_divisor;
   spec.layers.assign(static_cast<size_t>(params.num_layers), layer);
   return Status();
+}
+
+Status GraniteFromHf(HfKeys& keys) {
+  ADIT_ASSIGN_OR_RETURN(const HfHyperparameters params, keys.ReadCommon({}));
+  keys.AddTensors(LlamaTensorRules(params, /*interleaved=*/true));
+  const auto set = [&keys](const char* member, const char* key) -> Status {
+    ADIT_ASSIGN_OR_RETURN(const double multiplier, keys.config().FloatOr(member, 1.0, 1e-9, 1e9));
+    keys.SetFloat(key, multiplier);
+    return Status();
+  };
+  ADIT_RETURN_IF_ERROR(set("attention_multiplier", "attention.scale"));
+  ADIT_RETURN_IF_ERROR(set("embedding_multiplier", "embedding_scale"));
+  ADIT_RETURN_IF_ERROR(set("residual_multiplier", "residual_scale"));
+  ADIT_RETURN_IF_ERROR(set("logits_scaling", "logit_scale"));
+  return keys.ReadRope(params.head_dim);
 }
 
 }  // namespace adit::models

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/error.h"
 
 namespace adit::models {
@@ -22,14 +23,14 @@ Result<const formats::TensorInfo*> TensorTaker::Take(const std::string& name, in
 
 Result<EmbeddingTable> TensorTaker::TakeTable(const std::string& name, int64_t rows, int64_t cols) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name, rows, cols));
-  return EmbeddingTable{
-      .dtype = tensor->dtype, .rows = tensor->data.data(), .row_bytes = RowBytes(tensor->dtype, cols)};
+  ADIT_ASSIGN_OR_RETURN(const std::byte* data, in_place_.Of(*tensor));
+  return EmbeddingTable{.dtype = tensor->dtype, .rows = data, .row_bytes = tensor->row_bytes()};
 }
 
 Status TensorTaker::TakeVector(const std::string& name, int64_t rows, int64_t cols, std::vector<float>& out) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name, rows, cols));
   out.resize(static_cast<size_t>(rows * cols));
-  Traits(tensor->dtype).decode(tensor->data.data(), out.data(), rows * cols);
+  formats::ReadFloats(source_, *tensor, out.data());
   return Status();
 }
 
@@ -37,8 +38,9 @@ Status TensorTaker::TakeFirstRow(const std::string& name, int64_t cols, std::vec
   const formats::TensorInfo* tensor = source_.Find(name);
   const bool is_matrix = tensor != nullptr && tensor->rank == 2;
   ADIT_ASSIGN_OR_RETURN(tensor, Take(name, is_matrix ? tensor->shape[0] : 1, cols));
-  out.resize(static_cast<size_t>(cols));
-  Traits(tensor->dtype).decode(tensor->data.data(), out.data(), cols);
+  std::vector<float> all(static_cast<size_t>(tensor->num_elements()));
+  formats::ReadFloats(source_, *tensor, all.data());
+  out.assign(all.begin(), all.begin() + cols);
   return Status();
 }
 
@@ -53,19 +55,22 @@ Status TensorTaker::TakeBias(const std::string& name, int64_t rows, std::vector<
   return TakeVector(name, 1, rows, out);
 }
 
-void TensorTaker::SetMatrix(nn::PackedMatrix& matrix, DType dtype, const std::byte* data, int64_t rows, int64_t cols) {
-  matrix = nn::PackedMatrix(context_.kernels, dtype, rows, cols);
+Status TensorTaker::SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, int64_t first_row,
+                              int64_t rows) {
+  matrix = nn::PackedMatrix(context_.kernels, tensor.dtype, rows, tensor.row_elements());
   products_ += ProductsOf(matrix);
   if (matrix.needs_packing()) {
-    pending_.push_back({&matrix, data});
-  } else {
-    matrix.set_data(data);
+    pending_.push_back({.matrix = &matrix, .tensor = &tensor, .first_row = first_row});
+    return Status();
   }
+  ADIT_ASSIGN_OR_RETURN(const std::byte* data, in_place_.Of(tensor));
+  matrix.set_data(data + static_cast<size_t>(first_row) * tensor.row_bytes());
+  return Status();
 }
 
 Status TensorTaker::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name + ".weight", rows, cols));
-  SetMatrix(out.matrix, tensor->dtype, tensor->data.data(), rows, cols);
+  ADIT_RETURN_IF_ERROR(SetMatrix(out.matrix, *tensor, 0, rows));
   return TakeBias(name + ".bias", rows, out.bias);
 }
 
@@ -89,19 +94,19 @@ Status TensorTaker::TakeParts(const std::string& joint, int64_t cols, const std:
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(joint + ".weight", rows, cols));
   std::vector<float> bias;
   ADIT_RETURN_IF_ERROR(TakeBias(joint + ".bias", rows, bias));
-  const size_t row_bytes = RowBytes(tensor->dtype, cols);
   int64_t first = 0;
   for (const Part& part : parts) {
-    const std::byte* data = tensor->data.data() + static_cast<size_t>(first) * row_bytes;
-    SetMatrix(part.out->matrix, tensor->dtype, data, part.rows, cols);
+    ADIT_RETURN_IF_ERROR(SetMatrix(part.out->matrix, *tensor, first, part.rows));
     if (!bias.empty()) part.out->bias.assign(bias.begin() + first, bias.begin() + first + part.rows);
     first += part.rows;
   }
   return Status();
 }
 
-void TensorTaker::UseTable(const EmbeddingTable& table, int64_t rows, int64_t cols, nn::Linear& out) {
-  SetMatrix(out.matrix, table.dtype, table.rows, rows, cols);
+Status TensorTaker::UseTable(const std::string& name, nn::Linear& out) {
+  const formats::TensorInfo* tensor = source_.Find(name);
+  ADIT_CHECK(tensor != nullptr && taken_.contains(name));
+  return SetMatrix(out.matrix, *tensor, 0, tensor->num_rows());
 }
 
 Status TensorTaker::CheckAllTaken(const std::string& architecture) const {
@@ -113,36 +118,9 @@ Status TensorTaker::CheckAllTaken(const std::string& architecture) const {
   return Status();
 }
 
-Status TensorTaker::Pack(AlignedBuffer& packed, const LoadProgress& progress) const {
-  size_t total_bytes = 0;
-  for (const PendingMatrix& pending : pending_) total_bytes += pending.matrix->packed_bytes();
-  ADIT_ASSIGN_OR_RETURN(packed, AlignedBuffer::Allocate(total_bytes, "packed weights"));
-  // A piece is about this much of the file: small enough to share out, large enough that letting its pages go is cheap.
-  constexpr size_t kPieceBytes = size_t{4} << 20;
-  size_t offset = 0;
-  for (const PendingMatrix& pending : pending_) {
-    nn::PackedMatrix& matrix = *pending.matrix;
-    std::byte* panels = packed.data() + offset;
-    const std::byte* rows = pending.rows;
-    const size_t row_bytes = RowBytes(matrix.dtype(), matrix.num_cols());
-    const int64_t panels_per_piece = std::max<int64_t>(
-        1, static_cast<int64_t>(kPieceBytes / (row_bytes * static_cast<size_t>(matrix.panel_rows()))));
-    const int64_t num_pieces = (matrix.num_panels() + panels_per_piece - 1) / panels_per_piece;
-    context_.team.Run([&](Worker& worker) {
-      for (int64_t piece; (piece = worker.Claim()) < num_pieces;) {
-        const int64_t begin = piece * panels_per_piece;
-        const int64_t end = std::min(begin + panels_per_piece, matrix.num_panels());
-        matrix.Pack(rows, panels, begin, end);
-        const size_t first_row = static_cast<size_t>(begin * matrix.panel_rows());
-        const size_t last_row = static_cast<size_t>(std::min(end * matrix.panel_rows(), matrix.num_rows()));
-        source_.Release({rows + first_row * row_bytes, (last_row - first_row) * row_bytes});
-      }
-    });
-    matrix.set_data(panels);
-    offset += matrix.packed_bytes();
-    if (progress) progress(static_cast<double>(offset) / static_cast<double>(total_bytes));
-  }
-  return Status();
+Status TensorTaker::Pack(ModelWeights& weights, const LoadProgress& progress) {
+  weights.in_place = in_place_.TakeBuffers();
+  return PackMatrices(source_, context_, pending_, weights.packed, progress);
 }
 
 }  // namespace adit::models

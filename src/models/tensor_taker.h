@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "adit/status.h"
-#include "base/aligned_buffer.h"
 #include "formats/weight_source.h"
+#include "models/pack.h"
 #include "models/weights.h"
 #include "nn/exec_context.h"
 #include "nn/linear.h"
@@ -21,7 +21,7 @@ namespace adit::models {
 class TensorTaker {
  public:
   TensorTaker(const formats::WeightSource& source, const nn::ExecContext& context)
-      : source_(source), context_(context) {}
+      : source_(source), context_(context), in_place_(source) {}
 
   bool Has(const std::string& name) const { return source_.Find(name) != nullptr; }
   // A matrix is [rows, cols]; a vector counts as one row.
@@ -44,8 +44,8 @@ class TensorTaker {
     nn::Linear* out = nullptr;
   };
   Status TakeParts(const std::string& joint, int64_t cols, const std::vector<Part>& parts);
-  // Multiplies by a table that has been taken, as it lies in the file.
-  void UseTable(const EmbeddingTable& table, int64_t rows, int64_t cols, nn::Linear& out);
+  // Multiplies by a table that has been taken.
+  Status UseTable(const std::string& name, nn::Linear& out);
   // Of the matrices taken so far.
   const ProductCount& products() const { return products_; }
   // Counts a tensor as taken that somebody else has read.
@@ -53,24 +53,21 @@ class TensorTaker {
 
   // Unsupported for a tensor of the checkpoint that nobody has taken: it would be silently ignored.
   Status CheckAllTaken(const std::string& architecture) const;
-  // Packs what kernels want packed into `packed`; matrices point into it, or into the source, from now on. They must
-  // not have moved since they were taken.
-  Status Pack(AlignedBuffer& packed, const LoadProgress& progress) const;
+  // Packs what kernels want packed into weights.packed, and moves to weights.in_place what is read as it is and the
+  // source does not hold so; matrices point into these, or into the source, from now on. They must not have moved since
+  // they were taken.
+  Status Pack(ModelWeights& weights, const LoadProgress& progress);
 
  private:
-  // A matrix whose rows are still in the file.
-  struct PendingMatrix {
-    nn::PackedMatrix* matrix;
-    const std::byte* rows;
-  };
-
   bool IsJoint(const std::string& joint, const std::vector<Part>& parts) const;
-  void SetMatrix(nn::PackedMatrix& matrix, DType dtype, const std::byte* data, int64_t rows, int64_t cols);
+  // Rows [first_row, first_row + rows) of `tensor`.
+  Status SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, int64_t first_row, int64_t rows);
   Status TakeBias(const std::string& name, int64_t rows, std::vector<float>& out);
 
   const formats::WeightSource& source_;
   const nn::ExecContext& context_;
   std::vector<PendingMatrix> pending_;
+  RowsInPlace in_place_;
   ProductCount products_;
   std::unordered_set<std::string> taken_;
 };

@@ -135,8 +135,7 @@ Status WeightLoader::TakeOutput(ModelWeights& weights) {
   if (taker_.Has("output.weight")) {
     return TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output);
   }
-  taker_.UseTable(weights.embedding, spec_.vocab_size, spec_.hidden_dim, weights.output);
-  return Status();
+  return taker_.UseTable("token_embd.weight", weights.output);
 }
 
 Status WeightLoader::TakeAll(ModelWeights& weights) {
@@ -196,7 +195,7 @@ Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const fo
   weights.least_outlier = terms == ActivationTerms::kOutliers ? kLeastOutlier : 0.0f;
   TensorTaker taker(*source, context);
   ADIT_RETURN_IF_ERROR(WeightLoader(spec, taker).TakeAll(weights));
-  ADIT_RETURN_IF_ERROR(taker.Pack(weights.packed, progress));
+  ADIT_RETURN_IF_ERROR(taker.Pack(weights, progress));
   weights.source = std::move(source);
   return weights;
 }

@@ -53,10 +53,11 @@ using LoadProgress = std::function<void(double)>;
 struct ModelWeights {
   std::shared_ptr<const formats::WeightSource> source;  // embeddings, and all that is not packed, stay in its mapping
   AlignedBuffer packed;
-  EmbeddingTable embedding;       // [vocab_size, hidden_dim]
-  EmbeddingTable positions;       // [context_length, hidden_dim] with learned positions
-  std::vector<float> token_type;  // [hidden_dim] of the first type, where there are types
-  nn::Norm embedding_norm;        // empty: none
+  std::vector<AlignedBuffer> in_place;  // rows that are read as they are and that the source does not hold so
+  EmbeddingTable embedding;             // [vocab_size, hidden_dim]
+  EmbeddingTable positions;             // [context_length, hidden_dim] with learned positions
+  std::vector<float> token_type;        // [hidden_dim] of the first type, where there are types
+  nn::Norm embedding_norm;              // empty: none
   std::vector<LayerWeights> layers;
   nn::Norm final_norm;           // empty: none
   nn::Linear output;             // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them

@@ -61,13 +61,13 @@ PackedMatrix::PackedMatrix(const kernels::KernelTable& kernels, DType dtype, int
   ADIT_CHECK(kernels_->matmul != nullptr);
 }
 
-void PackedMatrix::Pack(const std::byte* rows, std::byte* panels, int64_t panel_begin, int64_t panel_end) const {
+void PackedMatrix::PackRows(const std::byte* rows, int64_t num_rows, std::byte* panels) const {
   kernels_->pack({.rows = rows,
                   .row_bytes = RowBytes(dtype_, num_cols_),
-                  .num_rows = num_rows_,
+                  .num_rows = num_rows,
                   .num_cols = num_cols_,
                   .panels = panels},
-                 panel_begin, panel_end);
+                 0, (num_rows + panel_rows() - 1) / panel_rows());
 }
 
 void PackedMatrix::Multiply(kernels::MatmulArgs args, int64_t panel_begin, int64_t panel_end) const {

@@ -33,8 +33,9 @@ class PackedMatrix {
   size_t panel_bytes() const { return kernels_->panel_bytes(num_cols_); }
   int panel_rows() const { return kernels_->panel_rows; }
 
-  // Packs panels [panel_begin, panel_end) of the file's `rows` into `panels`. Thread-safe for disjoint ranges.
-  void Pack(const std::byte* rows, std::byte* panels, int64_t panel_begin, int64_t panel_end) const;
+  // Packs `num_rows` of the rows into as many `panels` as they fill; they begin where a panel does, and the last panel
+  // is filled up only at the end of the matrix. Thread-safe.
+  void PackRows(const std::byte* rows, int64_t num_rows, std::byte* panels) const;
   // The packed panels, or the file's rows where nothing is packed; they outlive this.
   void set_data(const std::byte* data) { data_ = data; }
 

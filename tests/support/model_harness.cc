@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/hf_model.h"
 #include "models/registry.h"
 #include "nn/exec_context.h"
 
@@ -12,7 +13,7 @@ namespace adit::test {
 
 Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(const std::string& path, const kernels::KernelTable& kernels,
                                                          int num_threads, const AdjustSpec& adjust) {
-  ADIT_ASSIGN_OR_RETURN(std::shared_ptr<formats::GgufFile> file, formats::GgufFile::Open(path));
+  ADIT_ASSIGN_OR_RETURN(std::shared_ptr<formats::GgufFile> file, models::OpenModelFiles(path));
   return Load(std::move(file), kernels, num_threads, adjust);
 }
 
