@@ -14,7 +14,8 @@ add_library(adit_library STATIC ${objects})
 set_target_properties(adit_library PROPERTIES OUTPUT_NAME adit EXPORT_NAME adit LINKER_LANGUAGE CXX)
 target_compile_features(adit_library INTERFACE cxx_std_20)
 target_include_directories(adit_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(adit_library INTERFACE Threads::Threads fmt::fmt $<INSTALL_INTERFACE:PkgConfig::ADIT_UTF8PROC>)
+target_link_libraries(adit_library INTERFACE Threads::Threads fmt::fmt $<INSTALL_INTERFACE:PkgConfig::ADIT_UTF8PROC>
+                      $<INSTALL_INTERFACE:PkgConfig::ADIT_PCRE2>)
 
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adit)

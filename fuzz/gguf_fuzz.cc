@@ -21,11 +21,14 @@ void Require(bool condition) {
 
 void CheckTensor(const GgufFile& file, const TensorInfo& tensor, std::span<const std::byte> bytes) {
   Require(file.Find(tensor.name) == &tensor);
-  const int64_t row = tensor.shape[static_cast<size_t>(tensor.rank - 1)];
-  const int64_t num_rows = tensor.num_elements() / row;
-  Require(tensor.data.size() == adit::RowBytes(tensor.dtype, row) * static_cast<size_t>(num_rows));
-  Require(tensor.data.data() >= bytes.data() && tensor.data.data() + tensor.data.size() <= bytes.data() + bytes.size());
+  const int64_t row = tensor.row_elements();
   std::vector<float> values(static_cast<size_t>(row));
+  if (tensor.is_computed()) {
+    file.ReadRows(tensor, tensor.num_rows() - 1, 1, reinterpret_cast<std::byte*>(values.data()));
+    return;
+  }
+  Require(tensor.data.size() == tensor.size_bytes());
+  Require(tensor.data.data() >= bytes.data() && tensor.data.data() + tensor.data.size() <= bytes.data() + bytes.size());
   adit::Traits(tensor.dtype).decode(tensor.data.data(), values.data(), row);
   file.Release(tensor.data);
 }

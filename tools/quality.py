@@ -91,4 +91,5 @@ def main():
         print(f"  llama.cpp perplexity {peer:.4f}; ratio of {next(iter(ours))}: {next(iter(ours.values())) / peer:.5f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,9 @@ struct TenantOptions {
 };
 
 struct EngineOptions {
-  std::string model_path;        // a .gguf file
+  std::string model_path;        // a .gguf file or a Hugging Face folder
+  std::string dtype = "auto";    // float weights are held as: auto (as stored), f32, f16, bf16
+  std::string quantization;      // float weights are quantised while loading: q8_0, q4_0, q4_1, q5_0, q5_1; empty: not
   int num_threads = 0;           // 0: one for each CPU that this process may use
   std::string isa = "auto";      // kernel set: auto, ref, avx2, avx512
   std::string kv_type = "auto";  // of cached keys and values: f32, f16, bf16, q8_0, q4_0, or two of them as "q8_0,q4_0"
@@ -120,6 +122,8 @@ class Engine {
   Result<RequestStream> Start(GenerationRequest request, std::function<void()> on_ready = {});
 
   EngineInfo Info() const;
+  // What the model's file recommends for sampling, and the defaults of SamplingParams for the rest.
+  const SamplingParams& RecommendedSampling() const;
   // Takes no more requests and waits until those there are have ended, at most timeout_s. True when they have.
   bool Drain(double timeout_s);
 

@@ -1,54 +1,18 @@
 // MarkdownReport.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "cli/bench_report.h"
+#include "cli/markdown_table.h"
 #include "cli/printable.h"
 
 namespace adit::cli {
 namespace {
 
-// Rows of cells, the first one the heads, laid out so that the source reads as a table too. All columns but the first
-// are numbers.
-std::string Table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths(rows.front().size(), 3);
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  const auto add_row = [&](const std::vector<std::string>& row) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      text += i == 0 ? fmt::format("| {:<{}} ", row[i], widths[i]) : fmt::format("| {:>{}} ", row[i], widths[i]);
-    }
-    text += "|\n";
-  };
-  add_row(rows.front());
-  for (size_t i = 0; i < widths.size(); ++i) {
-    text += '|';
-    text.append(widths[i] + (i == 0 ? 2 : 1), '-');
-    if (i > 0) text += ':';
-  }
-  text += "|\n";
-  for (size_t i = 1; i < rows.size(); ++i) add_row(rows[i]);
-  return text;
-}
-
-// On one line, and no column of its own.
-std::string Cell(std::string_view text) {
-  std::string cell;
-  for (const char c : OneLine(text)) {
-    if (c == '|') cell += '\\';
-    cell += c;
-  }
-  return cell;
-}
-
 std::string SettingsTable(const BenchReport& report) {
   std::vector<std::vector<std::string>> rows = {{"setting", "value"}};
   for (const BenchSetting& setting : report.settings)
-    rows.push_back({LabelOf(setting.key), Cell(SettingText(setting))});
-  return Table(rows);
+    rows.push_back({LabelOf(setting.key), MarkdownCell(SettingText(setting))});
+  return MarkdownTable(rows);
 }
 
 std::string NumbersTable(const sched::LoadSummary& summary) {
@@ -58,7 +22,7 @@ std::string NumbersTable(const sched::LoadSummary& summary) {
     rows.push_back({std::string(number.label),
                     fmt::format("{}{}{}", FormatNumber(number.value, number.decimals), space, number.unit)});
   }
-  return Table(rows);
+  return MarkdownTable(rows);
 }
 
 std::vector<std::string> SpreadCells(std::string label, const sched::Spread& spread, double scale, int decimals) {
@@ -75,7 +39,7 @@ std::string SpreadsTable(const sched::LoadSummary& summary) {
     rows.push_back(SpreadCells(fmt::format("{} ({})", reported.label, reported.unit), reported.spread, reported.scale,
                                reported.unit == "s" ? 3 : 1));
   }
-  return Table(rows);
+  return MarkdownTable(rows);
 }
 
 std::string TenantsTable(const BenchReport& report) {
@@ -83,13 +47,13 @@ std::string TenantsTable(const BenchReport& report) {
       {"tenant", "requests", "completed", "output tokens", "TTFT mean (ms)", "TTFT p99 (ms)", "end to end mean (s)"}};
   for (size_t i = 0; i < report.tenants.size(); ++i) {
     const sched::TenantSummary& tenant = report.run.summary.tenants[i];
-    rows.push_back({Cell(report.tenants[i]), FormatNumber(static_cast<double>(tenant.requests), 0),
+    rows.push_back({MarkdownCell(report.tenants[i]), FormatNumber(static_cast<double>(tenant.requests), 0),
                     FormatNumber(static_cast<double>(tenant.completed), 0),
                     FormatNumber(static_cast<double>(tenant.output_tokens), 0),
                     FormatNumber(tenant.ttft_s.mean * 1e3, 1), FormatNumber(tenant.ttft_s.p99 * 1e3, 1),
                     FormatNumber(tenant.e2e_s.mean, 3)});
   }
-  return Table(rows);
+  return MarkdownTable(rows);
 }
 
 std::string LedgerTable(const BenchReport& report) {
@@ -101,7 +65,7 @@ std::string LedgerTable(const BenchReport& report) {
                       LedgerText(metric.without), WorthText(metric.worth())});
     }
   }
-  std::string text = Table(rows);
+  std::string text = MarkdownTable(rows);
   text += "\nWithout: ";
   for (size_t i = 0; i < report.ledger.size(); ++i) {
     text += fmt::format("{}{}, {}", i == 0 ? "" : "; ", LabelOf(report.ledger[i].technique), report.ledger[i].instead);

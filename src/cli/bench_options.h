@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/bench_report.h"
+#include "cli/table_report.h"
 #include "sched/length_distribution.h"
 #include "sched/load_summary.h"
 #include "sched/options.h"
@@ -33,6 +34,14 @@ struct BenchOptions {
   std::optional<std::string> output_file;
   bool ablate = false;
   int64_t repeat = 1;
+};
+
+// What the benchmarks of one machine have in common.
+struct MachineBenchOptions {
+  TableFormat format = TableFormat::kMarkdown;
+  std::optional<std::string> output_file;
+  std::optional<std::string> compare;  // an earlier JSON report
+  int64_t repetitions = 5;
 };
 
 }  // namespace adit::cli

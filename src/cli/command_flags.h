@@ -17,6 +17,11 @@ void AddBatch(CLI::App& app, BatchOptions& out);
 void AddServe(CLI::App& app, ServeOptions& out);
 void AddBenchSimulate(CLI::App& app, BenchSimulateOptions& out);
 void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out);
+void AddConvert(CLI::App& app, ConvertOptions& out);
+void AddBenchRoofline(CLI::App& app, BenchRooflineOptions& out);
+void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out);
+void AddBenchModel(CLI::App& app, BenchModelOptions& out);
+void AddBenchStartup(CLI::App& app, BenchStartupOptions& out);
 
 }  // namespace adit::cli
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,15 @@ class Parser {
     Add("logits", "Write the logits of given tokens to a file", &AddLogits);
     Add("serve", "Answer requests over HTTP, as OpenAI's clients make them", &AddServe);
     Add("batch", "Answer a file of requests", &AddBatch);
-    CLI::App* bench = app_.add_subcommand("bench", "Measure serving under load")->require_subcommand(0, 1);
+    CLI::App* bench =
+        app_.add_subcommand("bench", "Measure this machine, a model, or serving under load")->require_subcommand(0, 1);
     Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);
     Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);
+    Add("convert", "Write a model as a GGUF file", &AddConvert);
+    Add("model", "Prompt and generation speed of a model, and its share of the limit", &AddBenchModel, bench);
+    Add("startup", "Time from nothing to a first token", &AddBenchStartup, bench);
+    Add("kernels", "Matrix products of each type against the limits", &AddBenchKernels, bench);
+    Add("roofline", "What this machine can read and multiply", &AddBenchRoofline, bench);
     Add(
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(
@@ -68,7 +75,18 @@ class Parser {
     const auto options = std::make_shared<Options>();
     CLI::App* command = (parent != nullptr ? parent : &app_)->add_subcommand(name, help);
     add_flags(*command, *options);
-    command->callback([this, options] { chosen_ = [options] { return Command(*options); }; });
+    command->callback([this, options, command] {
+      if constexpr (std::is_same_v<Options, RunOptions>) options->flags = FlagsGiven(*command);
+      chosen_ = [options] { return Command(*options); };
+    });
+  }
+
+  static std::vector<std::string> FlagsGiven(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->count() > 0) names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+    }
+    return names;
   }
 
   // What flags alone cannot say about each other.

@@ -17,6 +17,11 @@ Result<int> Run(const BatchOptions& options);
 Result<int> Run(const ServeOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);
 Result<int> Run(const BenchThroughputOptions& options);
+Result<int> Run(const ConvertOptions& options);
+Result<int> Run(const BenchRooflineOptions& options);
+Result<int> Run(const BenchKernelsOptions& options);
+Result<int> Run(const BenchModelOptions& options);
+Result<int> Run(const BenchStartupOptions& options);
 Result<int> Run(const DoctorOptions& options);
 Result<int> Run(const VersionOptions& options);
 

@@ -43,7 +43,7 @@ void AddDetokenize(CLI::App& app, DetokenizeOptions& out) {
 }
 
 void AddTemplate(CLI::App& app, TemplateOptions& out) {
-  AddRequired(app, "SOURCE", out.source, "A .gguf model, a file with a template, or - for stdin");
+  AddRequired(app, "SOURCE", out.source, "A model, a file with a template, or - for stdin");
   AddText(app, "--context", out.context_file, "JSON object with the variables; - is stdin [none]", "FILE");
   AddParsed(app, "--now", &ParseDateTime, out.now, "What the clock shows: 2024-07-26T12:34:56 [the time it is]",
             "TIME");
@@ -61,6 +61,13 @@ void AddLogits(CLI::App& app, LogitsOptions& out) {
       app, "--chunk", 1, 65536, [&out](int64_t n) { out.chunk = n; },
       "Tokens of one pass [512, fewer for huge outputs]");
   AddEngine(app, out.engine);
+}
+
+void AddConvert(CLI::App& app, ConvertOptions& out) {
+  AddModel(app, out.model);
+  AddRequired(app, "OUT", out.output, "The .gguf file to write");
+  AddText(app, "--type", out.type, "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1 [as stored]",
+          "TYPE");
 }
 
 }  // namespace adit::cli

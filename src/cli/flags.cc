@@ -9,13 +9,15 @@
 
 #include "base/error.h"
 #include "base/worker_team.h"
+#include "cli/machine_bench.h"
 #include "cli/units.h"
 #include "engine/kv_types.h"
+#include "engine/weight_choice.h"
 
 namespace adit::cli {
 namespace {
 
-constexpr const char* kModelHelp = "Model: the path of a .gguf file";
+constexpr const char* kModelHelp = "Model: the path of a .gguf file or of a Hugging Face folder";
 
 }  // namespace
 
@@ -96,18 +98,48 @@ void AddScaled(CLI::App& app, const std::string& names, double scale, double& ou
 
 void Exclude(CLI::Option* a, CLI::Option* b) { a->excludes(b); }
 
-void AddEngine(CLI::App& app, EngineOptions& out) {
-  AddCount(
-      app, "--threads", 1, WorkerTeam::kMaxWorkers, [&out](int64_t n) { out.threads = static_cast<int>(n); },
-      "Threads [ADIT_THREADS, else one for each CPU]");
+void AddCounts(CLI::App& app, const std::string& names, int64_t low, int64_t high, std::vector<int64_t>& out,
+               const std::string& help) {
+  const auto read = [=, &out](const std::string& text) -> Status {
+    ADIT_ASSIGN_OR_RETURN(out, ParseCounts(text, low, high));
+    return Status();
+  };
+  AddRead(app, names, read, help, "N,...");
+}
+
+Result<std::vector<std::string>> SplitAtCommas(std::string_view text) {
+  std::vector<std::string> words;
+  for (size_t end; (end = text.find(',')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    words.emplace_back(text.substr(0, end));
+  }
+  words.emplace_back(text);
+  return words;
+}
+
+void AddKernelChoice(CLI::App& app, EngineOptions& out) {
   AddText(app, "--isa", out.isa, "Kernel set: auto, ref, avx2 or avx512 [ADIT_ISA, else auto]", "NAME");
+  CLI::Option* dtype = AddText(app, "--dtype", out.dtype,
+                               "Type that float weights are held in: auto (as stored), f32, f16, bf16 [auto]", "TYPE");
+  CLI::Option* quantization =
+      AddText(app, "--quantization", out.quantization,
+              "Quantise float weights while loading: q8_0, q4_0, q4_1, q5_0, q5_1 [none]", "TYPE");
+  dtype->check([](const std::string& text) { return engine::WeightTypesFor(text, std::nullopt).status().message(); });
+  quantization->excludes(dtype)->check(
+      [](const std::string& text) { return engine::WeightTypesFor(std::nullopt, text).status().message(); });
   AddText(app, "--kv-type", out.kv_type,
           "Type of cached keys and values, or K,V for each: f32, f16, bf16, q8_0, q4_0 [what the kernels do best]",
           "TYPE")
       ->check([](const std::string& text) { return engine::ParseKvTypes(text).status().message(); });
   AddText(app, "--activation-terms", out.activation_terms,
-          "8-bit terms of activations: one, two, or two where rows are normed [two for narrow models]", "N")
-      ->check(CLI::IsMember({"one", "normed", "two"}));
+          "8-bit terms of activations: one, two, or two where outliers need it [by width]", "N")
+      ->check(CLI::IsMember({"one", "outliers", "two"}));
+}
+
+void AddEngine(CLI::App& app, EngineOptions& out) {
+  AddCount(
+      app, "--threads", 1, WorkerTeam::kMaxWorkers, [&out](int64_t n) { out.threads = static_cast<int>(n); },
+      "Threads [ADIT_THREADS, else one for each CPU]");
+  AddKernelChoice(app, out);
 }
 
 }  // namespace adit::cli

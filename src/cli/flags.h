@@ -69,8 +69,15 @@ void AddParsed(CLI::App& app, const std::string& names, Result<T> (*parse)(std::
 // The two cannot be given together.
 void Exclude(CLI::Option* a, CLI::Option* b);
 
-// What commands that run a model share.
+// Whole numbers between commas, each in [low, high].
+void AddCounts(CLI::App& app, const std::string& names, int64_t low, int64_t high, std::vector<int64_t>& out,
+               const std::string& help);
+// Words between commas. Never fails.
+Result<std::vector<std::string>> SplitAtCommas(std::string_view text);
+
+// What commands that run a model share; and the same but for its threads.
 void AddEngine(CLI::App& app, EngineOptions& out);
+void AddKernelChoice(CLI::App& app, EngineOptions& out);
 
 }  // namespace adit::cli
 

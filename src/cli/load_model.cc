@@ -9,15 +9,22 @@
 #include "cli/units.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "engine/weight_choice.h"
 
 namespace adit::cli {
 namespace {
 
 std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options) {
   if (options.activation_terms == "one") return models::ActivationTerms::kOne;
-  if (options.activation_terms == "normed") return models::ActivationTerms::kNormed;
+  if (options.activation_terms == "outliers") return models::ActivationTerms::kOutliers;
   if (options.activation_terms == "two") return models::ActivationTerms::kTwo;
   return std::nullopt;
+}
+
+size_t WeightBytes(const formats::GgufFile& file) {
+  size_t total = 0;
+  for (const formats::TensorInfo& tensor : file.tensors()) total += tensor.size_bytes();
+  return total;
 }
 
 }  // namespace
@@ -55,9 +62,14 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
                                                        const std::function<void(double)>& progress) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
+  ADIT_ASSIGN_OR_RETURN(const std::optional<formats::WeightTypes> weight_types,
+                        engine::WeightTypesFor(options.dtype, options.quantization));
   {
-    ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<formats::GgufFile> file, OpenModel(name));
-    ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, file->size_bytes(), engine::AvailableMemoryBytes()));
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> file, OpenModel(name));
+    if (weight_types) {
+      ADIT_ASSIGN_OR_RETURN(file, formats::Retyped(std::move(file), *weight_types));
+    }
+    ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, WeightBytes(*file), engine::AvailableMemoryBytes()));
   }
   ProgressBar bar(Stderr(), "Loading");
   Result<std::unique_ptr<engine::LoadedModel>> model =
@@ -65,6 +77,7 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
                                  .isa = ChosenIsa(options),
                                  .num_threads = threads,
                                  .activation_terms = ChosenTerms(options),
+                                 .weight_types = weight_types,
                                  .progress = [&](double share) {
                                    bar.Update(share);
                                    if (progress) progress(share);

@@ -61,6 +61,7 @@ Status WriteLogits(engine::ModelRunner& runner, std::span<const int32_t> tokens,
                    formats::SafetensorsWriter& writer) {
   ProgressBar bar(Stderr(), "Computing");
   engine::SequenceCache sequence = runner.NewSequence();
+  const bool is_long = runner.model().spec().IsLong(static_cast<int64_t>(tokens.size()));
   std::span<const int32_t> rest = tokens;
   while (!rest.empty()) {
     if (PendingInterrupt() != 0) return Cancelled("logits: interrupted");
@@ -68,7 +69,7 @@ Status WriteLogits(engine::ModelRunner& runner, std::span<const int32_t> tokens,
     rest = rest.subspan(chunk.size());
     const engine::LogitsWanted last = rest.empty() ? engine::LogitsWanted::kLast : engine::LogitsWanted::kNone;
     const engine::SequenceStep step{
-        .sequence = &sequence, .tokens = chunk, .logits = all ? engine::LogitsWanted::kAll : last};
+        .sequence = &sequence, .tokens = chunk, .is_long = is_long, .logits = all ? engine::LogitsWanted::kAll : last};
     ADIT_ASSIGN_OR_RETURN(const std::span<const float> logits, runner.Run(std::span(&step, 1)));
     ADIT_RETURN_IF_ERROR(writer.Append(logits));
     bar.Update(1.0 - static_cast<double>(rest.size()) / static_cast<double>(tokens.size()));

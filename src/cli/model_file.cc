@@ -1,18 +1,21 @@
 #include "cli/model_file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 
 #include "base/error.h"
+#include "engine/runnable.h"
 
 namespace adit::cli {
 namespace {
 
 constexpr std::string_view kWhatModelsAre =
-    "MODEL is the path of a .gguf file; scripts/get-model downloads small ones into models/";
+    "MODEL is the path of a .gguf file or of a Hugging Face folder; scripts/get-model downloads small ones into "
+    "models/";
 
 // Whether the user meant a file, as against a name that some registry knows.
 bool LooksLikePath(std::string_view name) {
@@ -24,8 +27,8 @@ bool LooksLikePath(std::string_view name) {
 Status CheckModelPath(const std::string& name) {
   struct stat info = {};
   if (::stat(name.c_str(), &info) == 0) {
-    if (!S_ISDIR(info.st_mode)) return Status();
-    return InvalidArgument("model '{}' is a folder; {}", name, kWhatModelsAre);
+    if (!S_ISDIR(info.st_mode) || ::access((name + "/config.json").c_str(), F_OK) == 0) return Status();
+    return InvalidArgument("model '{}' is a folder without a config.json; {}", name, kWhatModelsAre);
   }
   if (errno != ENOENT && errno != ENOTDIR) return Io("model '{}': {}", name, std::strerror(errno));
   if (LooksLikePath(name)) return NotFound("model '{}' not found: no such file; {}", name, kWhatModelsAre);
@@ -40,7 +43,7 @@ Status InsideModel(const Status& status) {
 
 Result<std::unique_ptr<formats::GgufFile>> OpenModel(const std::string& name) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
-  return formats::GgufFile::Open(name);
+  return engine::OpenModelFiles(name);
 }
 
 }  // namespace adit::cli

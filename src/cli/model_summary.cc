@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "cli/printable.h"
+#include "engine/model_tokenizer.h"
 #include "engine/runnable.h"
 #include "formats/ggml_type.h"
 #include "tokenizer/tokenizer.h"
@@ -59,9 +60,9 @@ std::string LicenseOf(const formats::GgufMetadata& metadata) {
   return license.empty() || (license == "other" && !name.empty()) ? name : license;
 }
 
-TokenizerSummary SummarizeTokenizer(const formats::GgufMetadata& metadata) {
+TokenizerSummary SummarizeTokenizer(const formats::GgufFile& file) {
   TokenizerSummary summary;
-  const Result<std::unique_ptr<tokenizer::Tokenizer>> tokenizer = tokenizer::Tokenizer::FromGguf(metadata);
+  const Result<std::unique_ptr<tokenizer::Tokenizer>> tokenizer = engine::OpenTokenizer(file);
   if (!tokenizer.ok()) {
     summary.error = tokenizer.status().message();
     return summary;
@@ -86,7 +87,7 @@ void CountTensors(const formats::GgufFile& file, ModelSummary& summary) {
     use.type = type;
     ++use.num_tensors;
     use.num_elements += tensor.num_elements();
-    use.size_bytes += static_cast<int64_t>(tensor.data.size());
+    use.size_bytes += static_cast<int64_t>(tensor.size_bytes());
   }
   for (const auto& [type, use] : by_type) {
     summary.types.push_back(use);
@@ -133,7 +134,7 @@ ModelSummary Summarize(const formats::GgufFile& file) {
     summary.hyperparameters.back().text = NumberText(metadata.Find(summary.architecture + "." + row.key));
   }
   CountTensors(file, summary);
-  summary.tokenizer = SummarizeTokenizer(metadata);
+  summary.tokenizer = SummarizeTokenizer(file);
   summary.chat_template = StringOrEmpty(metadata, "tokenizer.chat_template");
   summary.cannot_run = engine::CheckRunnable(file).message();
   return summary;

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,8 +20,10 @@ namespace adit::cli {
 struct EngineOptions {
   std::optional<int> threads;
   std::optional<std::string> isa;
+  std::optional<std::string> dtype;             // as engine::WeightTypesFor takes it
+  std::optional<std::string> quantization;      // the same
   std::optional<std::string> kv_type;           // as engine::ParseKvTypes takes it
-  std::optional<std::string> activation_terms;  // "one", "normed" or "two"
+  std::optional<std::string> activation_terms;  // "one", "outliers" or "two"
 };
 
 // The defaults of llama-cli.
@@ -33,7 +36,8 @@ struct RunOptions {
   std::optional<std::string> prompt;
   std::optional<std::string> system;
   sample::SamplingParams sampling = DefaultSampling();
-  std::optional<int64_t> seed;  // drawn when absent
+  std::vector<std::string> flags;  // the names of those that were given, without dashes
+  std::optional<int64_t> seed;     // drawn when absent
   std::optional<int64_t> context_length;
   int64_t max_tokens = -1;
   bool ignore_eos = false;
@@ -96,6 +100,40 @@ struct BenchThroughputOptions {
   EngineOptions engine;
 };
 
+struct BenchRooflineOptions {
+  std::vector<int64_t> threads;  // empty: one, and all
+  MachineBenchOptions machine;
+};
+
+struct BenchKernelsOptions {
+  std::vector<std::string> types;  // empty: all that the kernels have
+  // Of weights, rows and columns: those of a narrow and of a wide model's feed-forward.
+  std::vector<std::pair<int64_t, int64_t>> shapes = {{1536, 512}, {8960, 1536}};
+  std::vector<int64_t> rows = {1, 4, 16, 512};  // of activations
+  std::vector<int64_t> threads;                 // empty: all
+  std::optional<std::string> isa;
+  MachineBenchOptions machine;
+};
+
+struct BenchModelOptions {
+  std::string model;
+  std::vector<int64_t> prompts = {512};
+  std::vector<int64_t> gens = {128};
+  std::vector<int64_t> depths = {0};
+  std::vector<int64_t> batches = {1};
+  std::vector<int64_t> threads;  // empty: all
+  int64_t chunk = 512;           // prompt tokens of a pass
+  int64_t block_size = 16;
+  EngineOptions engine;
+  MachineBenchOptions machine;
+};
+
+struct BenchStartupOptions {
+  std::string model;
+  EngineOptions engine;
+  MachineBenchOptions machine;
+};
+
 struct BatchOptions {
   std::string input;
   std::string output;
@@ -145,13 +183,20 @@ struct ServeOptions {
   bool log_json = false;
 };
 
+struct ConvertOptions {
+  std::string model;
+  std::string output;
+  std::optional<std::string> type;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
 
 using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
-                             LogitsOptions, BatchOptions, ServeOptions, BenchSimulateOptions, BenchThroughputOptions,
-                             DoctorOptions, VersionOptions>;
+                             LogitsOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions,
+                             BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions,
+                             BenchStartupOptions, DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 

@@ -36,9 +36,14 @@ bool IsGguf(const std::string& path) {
   return std::string_view(magic, sizeof(magic)) == kGgufMagic;
 }
 
+bool IsFolder(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 // The text of a template: out of a model, or the file itself.
 Result<std::string> TemplateSource(const std::string& source) {
-  if (source.ends_with(".gguf") || IsGguf(source)) return TemplateOfModel(source);
+  if (source.ends_with(".gguf") || IsGguf(source) || IsFolder(source)) return TemplateOfModel(source);
   return ReadFileOrStdin(source);
 }
 

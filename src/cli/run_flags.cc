@@ -1,23 +1,11 @@
 // Flags of adit run.
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/command_flags.h"
 
 namespace adit::cli {
 namespace {
-
-Result<std::vector<std::string>> SplitAtCommas(std::string_view text) {
-  std::vector<std::string> words;
-  for (size_t end; (end = text.find(',')) != std::string_view::npos; text.remove_prefix(end + 1)) {
-    words.emplace_back(text.substr(0, end));
-  }
-  words.emplace_back(text);
-  return words;
-}
 
 // What few people use.
 void AddMoreSampling(CLI::App& app, sample::SamplingParams& out) {

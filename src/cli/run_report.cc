@@ -1,24 +1,16 @@
 #include "cli/run_report.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
-
 #include <string>
 #include <string_view>
 
 #include "cli/output.h"
 #include "cli/units.h"
 #include "engine/kv_types.h"
+#include "engine/machine.h"
 
 namespace adit::cli {
 namespace {
-
-// Largest resident memory of the process so far.
-int64_t PeakMemoryBytes() {
-  struct rusage usage = {};
-  (void)::getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;  // Linux counts in KiB
-}
 
 double Rate(int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0; }
 
@@ -53,10 +45,11 @@ void ReportRun(const engine::ModelRunner& runner, int64_t seed, const engine::An
                       stats.cached_tokens, prefill_seconds, Rate(computed, prefill_seconds));
   text += fmt::format("decode:   {} tokens in {:.3f} s, {:.1f} tok/s, {}\n", stats.output_tokens, decode_seconds,
                       Rate(passes, decode_seconds), Name(stats.reason));
-  text += fmt::format(
-      "memory:   peak {}; file {}, KV cache {} ({} tokens of {}), scratch {}\n", FormatBytes(PeakMemoryBytes()),
-      FormatBytes(static_cast<int64_t>(model.file().size_bytes())), FormatBytes(kv_bytes), runner.kv_capacity_tokens(),
-      engine::KvTypesName(runner.k_type(), runner.v_type()), FormatBytes(static_cast<int64_t>(runner.scratch_bytes())));
+  text += fmt::format("memory:   peak {}; file {}, KV cache {} ({} tokens of {}), scratch {}\n",
+                      FormatBytes(engine::PeakResidentBytes()),
+                      FormatBytes(static_cast<int64_t>(model.file().size_bytes())), FormatBytes(kv_bytes),
+                      runner.kv_capacity_tokens(), engine::KvTypesName(runner.k_type(), runner.v_type()),
+                      FormatBytes(static_cast<int64_t>(runner.scratch_bytes())));
   text += fmt::format("kernels:  {}, {} thread{}\nseed:     {}\n", model.kernels().name, model.num_threads(),
                       model.num_threads() == 1 ? "" : "s", seed);
   (void)Stderr().Write(text);

@@ -16,6 +16,7 @@
 #include "engine/dry_breakers.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "engine/model_sampling.h"
 #include "sample/sampling_params.h"
 #include "tokenizer/detokenizer.h"
 
@@ -97,8 +98,13 @@ Session::Session(const RunOptions& options, int64_t seed, std::unique_ptr<engine
   sampling_.top_k = std::min(sampling_.top_k, model_->tokenizer().vocab_size());
 }
 
-Result<std::unique_ptr<Session>> Session::Open(const RunOptions& options) {
+Result<std::unique_ptr<Session>> Session::Open(const RunOptions& run_options) {
+  RunOptions options = run_options;
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine));
+  const auto is_given = [&options](std::string_view name) {
+    return std::find(options.flags.begin(), options.flags.end(), name) != options.flags.end();
+  };
+  ADIT_RETURN_IF_ERROR(engine::ApplyModelSampling(model->file().metadata(), is_given, options.sampling));
   ADIT_ASSIGN_OR_RETURN(
       Conversation conversation,
       Conversation::Create(model->tokenizer(),

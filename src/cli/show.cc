@@ -52,8 +52,7 @@ std::string SummaryText(const formats::GgufFile& file, const ModelSummary& summa
   std::string text = OptionalRow("architecture", summary.architecture) + OptionalRow("name", summary.name);
   text += Row("parameters", FormatCount(summary.num_parameters));
   for (const Hyperparameter& row : summary.hyperparameters) text += OptionalRow(row.label, row.text);
-  text += Row("file",
-              fmt::format("{}, GGUF version {}", FormatBytes(static_cast<int64_t>(file.size_bytes())), file.version()));
+  text += Row("file", fmt::format("{}, {}", FormatBytes(static_cast<int64_t>(file.size_bytes())), file.Format()));
   if (summary.num_parameters > 0) {
     text += Row("weights", fmt::format("{}, {:.2f} bits each", FormatBytes(summary.tensor_bytes),
                                        static_cast<double>(summary.tensor_bytes) * 8 /
@@ -78,7 +77,7 @@ std::string TensorsText(const formats::GgufFile& file) {
   std::string text;
   for (const formats::TensorInfo& tensor : file.tensors()) {
     text += fmt::format("{:<{}}  {:<7} {:>10}  {}\n", OneLine(tensor.name), name_width,
-                        formats::GgmlTypeOf(tensor.dtype).name, FormatBytes(static_cast<int64_t>(tensor.data.size())),
+                        formats::GgmlTypeOf(tensor.dtype).name, FormatBytes(static_cast<int64_t>(tensor.size_bytes())),
                         ShapeText(tensor));
   }
   return text;

@@ -82,7 +82,7 @@ Json TensorsJson(const formats::GgufFile& file) {
     json.push_back({{"name", tensor.name},
                     {"type", formats::GgmlTypeOf(tensor.dtype).name},
                     {"shape", std::vector<int64_t>(tensor.shape.begin(), tensor.shape.begin() + tensor.rank)},
-                    {"bytes", tensor.data.size()}});
+                    {"bytes", tensor.size_bytes()}});
   }
   return json;
 }
@@ -95,7 +95,8 @@ std::string ModelJson(const formats::GgufFile& file, const ModelSummary& summary
   Json json;
   json["path"] = file.path();
   json["file_bytes"] = file.size_bytes();
-  json["gguf_version"] = file.version();
+  json["format"] = file.Format();
+  json["gguf_version"] = file.version() == 0 ? Json(nullptr) : Json(file.version());
   json["architecture"] = TextOrNull(summary.architecture);
   json["name"] = TextOrNull(summary.name);
   json["runs"] = summary.cannot_run.empty();

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,14 +19,25 @@
 #include "cli/output.h"
 #include "cli/token_lines.h"
 #include "cli/units.h"
+#include "engine/model_tokenizer.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_json.h"
 
 namespace adit::cli {
 namespace {
 
+// Whether `path` is a tokenizer.json or a folder that holds one.
+bool IsTokenizerJson(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return false;
+  if (!S_ISDIR(info.st_mode)) return path.ends_with(".json");
+  return ::stat((path + "/tokenizer.json").c_str(), &info) == 0;
+}
+
 Result<std::unique_ptr<tokenizer::Tokenizer>> OpenTokenizer(const std::string& model) {
+  if (IsTokenizerJson(model)) return tokenizer::LoadTokenizerJson(model);
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<formats::GgufFile> file, OpenModel(model));
-  Result<std::unique_ptr<tokenizer::Tokenizer>> tokenizer = tokenizer::Tokenizer::FromGguf(file->metadata());
+  Result<std::unique_ptr<tokenizer::Tokenizer>> tokenizer = engine::OpenTokenizer(*file);
   if (!tokenizer.ok()) return InsideModel(tokenizer.status());
   return tokenizer;
 }

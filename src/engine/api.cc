@@ -7,6 +7,8 @@
 #include "engine/engine.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "engine/model_sampling.h"
+#include "engine/weight_choice.h"
 #include "tokenizer/detokenizer.h"
 
 namespace adit {
@@ -63,6 +65,7 @@ class Engine::Impl {
  public:
   std::unique_ptr<engine::LoadedModel> model;
   std::unique_ptr<engine::Engine> engine;
+  SamplingParams recommended_sampling;
 };
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -73,11 +76,18 @@ Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options) {
   engine::EngineOptions inner;
   ADIT_ASSIGN_OR_RETURN(inner.scheduler, SchedulerOptionsOf(options));
   ADIT_ASSIGN_OR_RETURN(inner.kv_types, engine::ParseKvTypes(options.kv_type));
+  ADIT_ASSIGN_OR_RETURN(
+      const std::optional<formats::WeightTypes> weight_types,
+      engine::WeightTypesFor(options.dtype,
+                             options.quantization.empty() ? std::nullopt : std::optional(options.quantization)));
   ADIT_ASSIGN_OR_RETURN(impl->model, engine::LoadedModel::Load({.path = options.model_path,
                                                                 .isa = options.isa,
                                                                 .num_threads = options.num_threads,
                                                                 .activation_terms = std::nullopt,
+                                                                .weight_types = weight_types,
                                                                 .progress = options.progress}));
+  ADIT_RETURN_IF_ERROR(engine::ApplyModelSampling(
+      impl->model->file().metadata(), [](std::string_view) { return false; }, impl->recommended_sampling));
   ADIT_ASSIGN_OR_RETURN(inner.kv_tokens, KvTokensOf(options, *impl->model, inner.kv_types));
   ADIT_ASSIGN_OR_RETURN(impl->engine, engine::Engine::Create(*impl->model, inner));
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
@@ -162,6 +172,8 @@ EngineInfo Engine::Info() const {
           .preemptions = stats.scheduler.preemptions,
           .kv_usage = static_cast<double>(held) / static_cast<double>(std::max<int64_t>(1, stats.pages.num_pages))};
 }
+
+const SamplingParams& Engine::RecommendedSampling() const { return impl_->recommended_sampling; }
 
 bool Engine::Drain(double timeout_s) { return impl_->engine->Drain(timeout_s); }
 

@@ -42,6 +42,7 @@ Result<std::unique_ptr<EngineCore>> EngineCore::Create(const LoadedModel& model,
   scheduling.groups = runner->page_groups();
   const int64_t longest = model.spec().context_length;
   scheduling.max_context = scheduling.max_context == 0 ? longest : std::min(scheduling.max_context, longest);
+  scheduling.short_length = model.spec().ShortRopeLength();
   std::unique_ptr<EngineCore> core(new EngineCore(model, std::move(runner)));
   ADIT_ASSIGN_OR_RETURN(core->scheduler_, sched::Scheduler::Create(std::move(scheduling), core->runner_->pool()));
   return core;
@@ -122,6 +123,7 @@ std::span<const float> EngineCore::RunModel(const sched::StepPlan& plan) {
         {.tokens = tokens.subspan(static_cast<size_t>(rows.first_position), static_cast<size_t>(rows.num_tokens)),
          .first_position = rows.first_position,
          .block_tables = sequence.pages.block_tables(),
+         .is_long = sequence.is_long,
          .logits = tells               ? LogitsWanted::kAll
                    : rows.wants_logits ? LogitsWanted::kLast
                                        : LogitsWanted::kNone});

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "engine/model_tokenizer.h"
 #include "kernels/dispatch.h"
+#include "models/hf_model.h"
 #include "models/registry.h"
 
 namespace adit::engine {
@@ -24,10 +26,14 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
   const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<LoadedModel> model(new LoadedModel());
   ADIT_ASSIGN_OR_RETURN(model->kernels_, kernels::SelectKernels(options.isa));
-  ADIT_ASSIGN_OR_RETURN(model->file_, formats::GgufFile::Open(options.path));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> file, models::OpenModelFiles(options.path));
+  if (options.weight_types) {
+    ADIT_ASSIGN_OR_RETURN(file, formats::Retyped(std::move(file), *options.weight_types));
+  }
+  model->file_ = std::move(file);
   const formats::GgufMetadata& metadata = model->file_->metadata();
   ADIT_ASSIGN_OR_RETURN(model->spec_, models::SpecFromGguf(*model->file_));
-  ADIT_ASSIGN_OR_RETURN(model->tokenizer_, tokenizer::Tokenizer::FromGguf(metadata));
+  ADIT_ASSIGN_OR_RETURN(model->tokenizer_, OpenTokenizer(*model->file_));
   ADIT_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->spec_, *model->tokenizer_));
   ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
   ADIT_ASSIGN_OR_RETURN(model->team_,

@@ -9,6 +9,7 @@
 #include "adit/status.h"
 #include "base/worker_team.h"
 #include "formats/gguf.h"
+#include "formats/retyped_model.h"
 #include "kernels/kernel_table.h"
 #include "models/model_spec.h"
 #include "models/weights.h"
@@ -18,10 +19,12 @@
 namespace adit::engine {
 
 struct LoadOptions {
-  std::string path;                                         // a .gguf file
+  std::string path;                                         // a .gguf file or a Hugging Face folder
   std::string isa = "auto";                                 // kernel set, as kernels::SelectKernels takes it
   int num_threads = 0;                                      // 0: one for each CPU that this process may use
   std::optional<models::ActivationTerms> activation_terms;  // unset: ActivationTermsFor the model
+  // Types to hold the weights in; unset: those of the file.
+  std::optional<formats::WeightTypes> weight_types = std::nullopt;
   models::LoadProgress progress;
 };
 

@@ -1,5 +1,7 @@
 #include "engine/machine.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -199,6 +201,12 @@ int64_t MachineMemoryBytes(const std::string& root) {
 
 int64_t ResidentBytes(const std::string& root) {
   return NumberOr0(Field(ReadFile(root + "/proc/self/status"), "VmRSS", ':'));
+}
+
+int64_t PeakResidentBytes() {
+  struct rusage usage = {};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;  // Linux counts in KiB
 }
 
 }  // namespace adit::engine

@@ -50,6 +50,9 @@ int64_t MachineMemoryBytes(const std::string& root = "");
 // Memory that this process occupies now; 0 when the system does not tell.
 int64_t ResidentBytes(const std::string& root = "");
 
+// The most that it ever occupied.
+int64_t PeakResidentBytes();
+
 }  // namespace adit::engine
 
 #endif  // ADIT_ENGINE_MACHINE_H_

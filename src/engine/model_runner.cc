@@ -26,6 +26,10 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& mode
         "last a multiple of 16",
         options.kv_tokens, options.max_batch_tokens, options.block_size);
   }
+  if (!model.spec().output.logits) {
+    return Unsupported("{}: a {} model makes embeddings, not text: adit embed", model.path(),
+                       model.spec().architecture);
+  }
   const kernels::KvType native = model.kernels().native_kv;
   nn::KvLayout layout(model.spec().CacheSpecs(), options.kv_types.k.value_or(native),
                       options.kv_types.v.value_or(native), options.block_size);
@@ -91,6 +95,7 @@ Result<std::span<const float>> ModelRunner::Run(std::span<const SequenceStep> st
     steps_.push_back({.tokens = step.tokens,
                       .first_position = step.sequence->num_tokens_,
                       .block_tables = step.sequence->pages_.block_tables(),
+                      .is_long = step.is_long,
                       .logits = step.logits});
   }
   const std::span<const float> logits = Execute(steps_);
@@ -127,7 +132,8 @@ void ModelRunner::AddRows(const StepRows& step, int64_t num_tokens, int64_t done
   rows_.push_back({.row_begin = row_begin,
                    .num_rows = num_tokens,
                    .first_position = step.first_position + done,
-                   .block_tables = step.block_tables});
+                   .block_tables = step.block_tables,
+                   .long_rope = step.is_long});
   const auto tokens = step.tokens.subspan(static_cast<size_t>(done), static_cast<size_t>(num_tokens));
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   const bool holds_last = done + num_tokens == static_cast<int64_t>(step.tokens.size());

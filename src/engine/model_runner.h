@@ -50,6 +50,7 @@ struct StepRows {
   std::span<const int32_t> tokens;                         // at least one, inside the vocabulary
   int64_t first_position = 0;                              // the cache holds all before it that the layers still see
   std::span<const std::span<const int32_t>> block_tables;  // [num_groups] of KvLayout, for all of the tokens
+  bool is_long = false;                                    // the sequence turns by the long divisors (ModelSpec)
   LogitsWanted logits = LogitsWanted::kLast;
 };
 
@@ -57,6 +58,7 @@ struct StepRows {
 struct SequenceStep {
   SequenceCache* sequence = nullptr;
   std::span<const int32_t> tokens;  // at least one, inside the vocabulary
+  bool is_long = false;             // the sequence turns by the long divisors (ModelSpec), in each of its steps
   LogitsWanted logits = LogitsWanted::kLast;
 };
 
@@ -64,7 +66,8 @@ struct SequenceStep {
 // one thread.
 class ModelRunner {
  public:
-  // ResourceExhausted when the cache or the scratch memory cannot be had. `model` outlives the runner.
+  // Unsupported for a model without logits; ResourceExhausted when the cache or the scratch memory cannot be had.
+  // `model` outlives the runner.
   static Result<std::unique_ptr<ModelRunner>> Create(const LoadedModel& model, const RunnerOptions& options);
 
   const LoadedModel& model() const { return model_; }
@@ -72,6 +75,7 @@ class ModelRunner {
   int64_t kv_capacity_tokens() const;
   size_t kv_bytes_per_token() const { return layout_.bytes_per_token(); }
   size_t scratch_bytes() const { return forward_->scratch_bytes(); }
+  const nn::KvLayout& layout() const { return layout_; }
   kernels::KvType k_type() const { return layout_.k_type(); }
   kernels::KvType v_type() const { return layout_.v_type(); }
   const kv::BlockPool& pool() const { return pool_; }

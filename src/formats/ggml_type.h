@@ -1,6 +1,7 @@
 #ifndef ADIT_FORMATS_GGML_TYPE_H_
 #define ADIT_FORMATS_GGML_TYPE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -13,7 +14,11 @@ namespace adit::formats {
 struct GgmlType {
   uint32_t number;
   std::string_view name;       // as ggml writes it: "Q4_K"
-  std::optional<DType> dtype;  // none when this build cannot read it
+  std::optional<DType> dtype;  // none when this build has no weights of it
+  // Numbers that are only widened: bytes of one, and what widens them (exact, but for integers beyond 2^24 and F64,
+  // which round to the nearest float). 0 and null for other types.
+  int element_bytes = 0;
+  void (*decode)(const std::byte* bytes, float* out, int64_t num_elements) noexcept = nullptr;
 };
 
 // The type of that number, or null when ggml has defined none.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "formats/gguf_header_internal.h"
+#include "formats/gguf_split_internal.h"
 #include "formats/mapped_file.h"
 #include "formats/quoted.h"
 
@@ -28,14 +29,6 @@ Result<size_t> ReadAlignment(const GgufMetadata& metadata) {
                    alignment, kMinAlignment, kMaxAlignment);
   }
   return static_cast<size_t>(alignment);
-}
-
-// A model in several files would lack the tensors of the others.
-Status CheckNotSplit(const GgufMetadata& metadata) {
-  ADIT_ASSIGN_OR_RETURN(const int64_t count, metadata.IntOr("split.count", 1));
-  if (count <= 1) return Status();
-  return Unsupported("gguf: {}: one of {} files of a split model (key 'split.count'); merge them into one file first",
-                     metadata.path(), count);
 }
 
 // The part of the file that holds tensor data; empty when there are no tensors.
@@ -87,12 +80,17 @@ class OpenGguf final : public GgufFile {
     tensors_.reserve(header_.tensors.size());
     for (const GgufTensorEntry& entry : header_.tensors) {
       index_.emplace(entry.name, tensors_.size());
-      tensors_.push_back(
-          {.name = entry.name,
-           .dtype = entry.dtype,
-           .rank = entry.rank,
-           .shape = entry.shape,
-           .data = data.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size_bytes))});
+      const std::span<const std::byte> bytes =
+          data.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size_bytes));
+      TensorInfo tensor{.name = entry.name, .rank = entry.rank, .shape = entry.shape};
+      if (entry.type->dtype) {
+        tensor.dtype = *entry.type->dtype;
+        tensor.data = bytes;
+      } else {
+        tensor.stored_type = entry.type->name;
+      }
+      tensors_.push_back(tensor);
+      stored_.push_back(bytes);
     }
   }
 
@@ -103,10 +101,22 @@ class OpenGguf final : public GgufFile {
   std::span<const TensorInfo> tensors() const override { return tensors_; }
   const std::string& path() const override { return header_.metadata.path(); }
   void Release(std::span<const std::byte> bytes) const override {
-    if (file_) file_->Release(bytes);
+    if (file_ && file_->Contains(bytes)) file_->Release(bytes);
+  }
+  void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const override {
+    if (!tensor.is_computed()) return WeightSource::ReadRows(tensor, first_row, num_rows, out);
+    const auto index = static_cast<size_t>(&tensor - tensors_.data());
+    const GgmlType& type = *header_.tensors[index].type;
+    const int64_t first = first_row * tensor.row_elements();
+    const int64_t count = num_rows * tensor.row_elements();
+    const std::span<const std::byte> from = stored_[index].subspan(static_cast<size_t>(first * type.element_bytes),
+                                                                   static_cast<size_t>(count * type.element_bytes));
+    type.decode(from.data(), reinterpret_cast<float*>(out), count);
+    Release(from);
   }
   const GgufMetadata& metadata() const override { return header_.metadata; }
   uint32_t version() const override { return header_.version; }
+  std::string Format() const override { return fmt::format("GGUF version {}", header_.version); }
   size_t size_bytes() const override { return size_bytes_; }
 
  private:
@@ -114,14 +124,16 @@ class OpenGguf final : public GgufFile {
   std::optional<MappedFile> file_;  // none over bytes in memory
   size_t size_bytes_;
   GgufHeader header_;
-  std::vector<TensorInfo> tensors_;  // names are views of header_.tensors
+  std::vector<TensorInfo> tensors_;                 // names are views of header_.tensors
+  std::vector<std::span<const std::byte>> stored_;  // of each tensor, as it lies in the file
   std::unordered_map<std::string_view, size_t> index_;
 };
 
-Result<std::unique_ptr<GgufFile>> ParseFile(std::optional<MappedFile> mapped, std::span<const std::byte> bytes,
-                                            const std::string& path) {
+}  // namespace
+
+Result<std::unique_ptr<GgufFile>> ParseGgufPart(std::optional<MappedFile> mapped, std::span<const std::byte> bytes,
+                                                const std::string& path) {
   ADIT_ASSIGN_OR_RETURN(GgufHeader header, ReadGgufHeader(bytes, path));
-  ADIT_RETURN_IF_ERROR(CheckNotSplit(header.metadata));
   ADIT_ASSIGN_OR_RETURN(const size_t alignment, ReadAlignment(header.metadata));
   ADIT_ASSIGN_OR_RETURN(const std::span<const std::byte> data, DataSection(header, alignment, bytes));
   ADIT_RETURN_IF_ERROR(CheckPlaces(header, alignment, data.size()));
@@ -129,16 +141,19 @@ Result<std::unique_ptr<GgufFile>> ParseFile(std::optional<MappedFile> mapped, st
       std::make_unique<OpenGguf>(std::move(mapped), bytes.size(), std::move(header), data));
 }
 
-}  // namespace
-
 Result<std::unique_ptr<GgufFile>> GgufFile::Open(const std::string& path) {
-  ADIT_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  const std::span<const std::byte> bytes = file.bytes();
-  return ParseFile(std::move(file), bytes, path);
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<GgufFile> file, OpenGgufPart(path));
+  ADIT_ASSIGN_OR_RETURN(const int64_t count, file->metadata().IntOr("split.count", 1));
+  if (count <= 1) return file;
+  return OpenSplitGguf(path, count);
 }
 
+// A model in several files would lack the tensors of the others.
 Result<std::unique_ptr<GgufFile>> GgufFile::Parse(std::span<const std::byte> bytes, const std::string& name) {
-  return ParseFile(std::nullopt, bytes, name);
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<GgufFile> file, ParseGgufPart(std::nullopt, bytes, name));
+  ADIT_ASSIGN_OR_RETURN(const int64_t count, file->metadata().IntOr("split.count", 1));
+  if (count <= 1) return file;
+  return Unsupported("gguf: {}: one of {} files of a split model (key 'split.count')", name, count);
 }
 
 }  // namespace adit::formats

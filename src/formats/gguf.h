@@ -16,15 +16,20 @@ namespace adit::formats {
 class GgufFile : public WeightSource {
  public:
   // NotFound, InvalidArgument (a directory) or Io when the file cannot be read, Corrupt when it breaks the format,
-  // Unsupported for another version, byte order or tensor type and for a part of a split model, ResourceExhausted for a
-  // header beyond the limits; each names the file and the field.
+  // Unsupported for another version, byte order or tensor type, ResourceExhausted for a header beyond the limits; each
+  // names the file and the field. A part of a split model, NAME-00001-of-00003.gguf, stands for all: NotFound when one
+  // is missing, Corrupt when they do not belong together.
   static Result<std::unique_ptr<GgufFile>> Open(const std::string& path);
-  // The same over bytes in memory, which must outlive the object. For tests and fuzzing.
+  // The same over bytes in memory, which must outlive the object. For tests and fuzzing. Unsupported for a part of a
+  // split model.
   static Result<std::unique_ptr<GgufFile>> Parse(std::span<const std::byte> bytes, const std::string& name);
 
   ~GgufFile() override = default;
   virtual const GgufMetadata& metadata() const = 0;
+  // Of the format; 0 for a model that is only seen as a GGUF file.
   virtual uint32_t version() const = 0;
+  // What it is, for people: "GGUF version 3".
+  virtual std::string Format() const = 0;
   virtual size_t size_bytes() const = 0;
 };
 

@@ -109,22 +109,23 @@ Status ReadType(GgufCursor& cursor, GgufTensorEntry& tensor) {
   if (type == nullptr) {
     return Unsupported("gguf: {}: tensor {}: unknown type {}", cursor.path(), Quoted(tensor.name), number);
   }
-  if (!type->dtype) {
+  if (!type->dtype && type->decode == nullptr) {
     return Unsupported("gguf: {}: tensor {}: type {} ({}) is not supported", cursor.path(), Quoted(tensor.name),
                        type->name, number);
   }
-  tensor.dtype = *type->dtype;
-  const DTypeTraits& traits = Traits(tensor.dtype);
+  tensor.type = type;
+  const int block_elements = type->dtype ? Traits(*type->dtype).block_elements : 1;
+  const int block_bytes = type->dtype ? Traits(*type->dtype).block_bytes : type->element_bytes;
   const int64_t row = tensor.shape[static_cast<size_t>(tensor.rank - 1)];
-  if (row % traits.block_elements != 0) {
+  if (row % block_elements != 0) {
     return Corrupt("gguf: {}: tensor {}: rows of {} elements, wanted a multiple of {} for type {}", cursor.path(),
-                   Quoted(tensor.name), row, traits.block_elements, type->name);
+                   Quoted(tensor.name), row, block_elements, type->name);
   }
-  const auto num_blocks = static_cast<uint64_t>(tensor.shape[0] * tensor.shape[1] * tensor.shape[2] * tensor.shape[3] /
-                                                traits.block_elements);
-  if (__builtin_mul_overflow(num_blocks, static_cast<uint64_t>(traits.block_bytes), &tensor.size_bytes)) {
+  const auto num_blocks =
+      static_cast<uint64_t>(tensor.shape[0] * tensor.shape[1] * tensor.shape[2] * tensor.shape[3] / block_elements);
+  if (__builtin_mul_overflow(num_blocks, static_cast<uint64_t>(block_bytes), &tensor.size_bytes)) {
     return Corrupt("gguf: {}: tensor {}: {} blocks of {} bytes are more than 2^64 bytes", cursor.path(),
-                   Quoted(tensor.name), num_blocks, traits.block_bytes);
+                   Quoted(tensor.name), num_blocks, block_bytes);
   }
   return Status();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "adit/status.h"
+#include "formats/ggml_type.h"
 #include "formats/gguf_metadata.h"
 #include "formats/weight_source.h"
 
@@ -17,7 +18,7 @@ namespace adit::formats {
 // One entry of the tensor table, its shape and type checked, its place in the file not yet.
 struct GgufTensorEntry {
   std::string name;
-  DType dtype = DType::kF32;
+  const GgmlType* type = nullptr;  // one that this build reads
   int rank = 0;
   std::array<int64_t, kMaxTensorRank> shape = {1, 1, 1, 1};  // outermost first, as in TensorInfo
   uint64_t size_bytes = 0;                                   // what the shape takes; at least 1

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -65,6 +66,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_bytes_);
+}
+
+bool MappedFile::Contains(std::span<const std::byte> range) const {
+  const std::less_equal<const std::byte*> not_after;
+  return not_after(data_, range.data()) && not_after(range.data() + range.size(), data_ + size_bytes_);
 }
 
 void MappedFile::Release(std::span<const std::byte> range) const {

@@ -27,6 +27,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_bytes_}; }
   size_t size_bytes() const { return size_bytes_; }
 
+  // Whether `range` is a part of bytes().
+  bool Contains(std::span<const std::byte> range) const;
   // Lets the pages that lie wholly inside `range`, a part of bytes(), leave memory. Reading them again reads the file.
   void Release(std::span<const std::byte> range) const;
 

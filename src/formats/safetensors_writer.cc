@@ -1,14 +1,7 @@
 #include "formats/safetensors_writer.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -43,39 +36,7 @@ std::string HeaderBytes(std::string_view name, std::span<const int64_t> shape, i
   return bytes + header;
 }
 
-// `path` with links followed where it exists, so that a link stays one when the file behind it is replaced.
-std::string FollowLinks(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string result(real);
-  std::free(real);
-  return result;
-}
-
 }  // namespace
-
-Status SafetensorsWriter::SystemError(const char* what) const {
-  return Io("safetensors: {}: cannot {}: {}", path_, what, std::strerror(errno));
-}
-
-Status SafetensorsWriter::OpenTarget(const std::string& path) {
-  path_ = FollowLinks(path);
-  struct stat info = {};
-  if (::stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    if (S_ISDIR(info.st_mode)) return InvalidArgument("safetensors: {} is a folder, wanted the name of a file", path);
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    return fd_ >= 0 ? Status() : SystemError("open for writing");
-  }
-  // A name that nobody has: the process id, and a number in case another writer of this process has the same target.
-  for (int i = 0; fd_ < 0 && i < 100; ++i) {
-    temporary_path_ = fmt::format("{}.{}-{}.tmp", path_, ::getpid(), i);
-    fd_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd_ < 0 && errno != EEXIST) break;
-  }
-  if (fd_ >= 0) return Status();
-  temporary_path_.clear();
-  return SystemError("create a file beside it");
-}
 
 Result<SafetensorsWriter> SafetensorsWriter::Create(const std::string& path, std::string_view name,
                                                     std::span<const int64_t> shape) {
@@ -94,69 +55,26 @@ Result<SafetensorsWriter> SafetensorsWriter::Create(const std::string& path, std
   if (__builtin_mul_overflow(num_elements, int64_t{sizeof(float)}, &size_bytes)) {
     return InvalidArgument("safetensors: {}: tensor '{}' has more than 2^63 - 1 bytes", path, name);
   }
-  SafetensorsWriter writer;
-  ADIT_RETURN_IF_ERROR(writer.OpenTarget(path));
-  writer.num_left_ = num_elements;
+  ADIT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path, "safetensors"));
   const std::string header = HeaderBytes(name, shape, size_bytes);
-  ADIT_RETURN_IF_ERROR(writer.WriteBytes(header.data(), header.size()));
-  return writer;
-}
-
-SafetensorsWriter::SafetensorsWriter(SafetensorsWriter&& other) noexcept { *this = std::move(other); }
-
-SafetensorsWriter& SafetensorsWriter::operator=(SafetensorsWriter&& other) noexcept {
-  if (this != &other) {
-    Abandon();
-    path_ = std::move(other.path_);
-    temporary_path_ = std::exchange(other.temporary_path_, std::string());
-    fd_ = std::exchange(other.fd_, -1);
-    num_left_ = other.num_left_;
-  }
-  return *this;
-}
-
-SafetensorsWriter::~SafetensorsWriter() { Abandon(); }
-
-void SafetensorsWriter::Abandon() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
-  temporary_path_.clear();
-}
-
-Status SafetensorsWriter::WriteBytes(const void* data, size_t size_bytes) {
-  const char* next = static_cast<const char*>(data);
-  while (size_bytes > 0) {
-    const ssize_t written = ::write(fd_, next, size_bytes);
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return SystemError("write");
-    }
-    next += written;
-    size_bytes -= static_cast<size_t>(written);
-  }
-  return Status();
+  ADIT_RETURN_IF_ERROR(file.Write(header.data(), header.size()));
+  return SafetensorsWriter(std::move(file), num_elements);
 }
 
 Status SafetensorsWriter::Append(std::span<const float> values) {
-  if (fd_ < 0) return FailedPrecondition("safetensors: {}: appended to after it was finished", path_);
+  if (!file_.is_open()) return FailedPrecondition("safetensors: {}: appended to after it was finished", file_.path());
   if (static_cast<int64_t>(values.size()) > num_left_) {
-    return FailedPrecondition("safetensors: {}: {} elements appended, the shape has room for {}", path_, values.size(),
-                              num_left_);
+    return FailedPrecondition("safetensors: {}: {} elements appended, the shape has room for {}", file_.path(),
+                              values.size(), num_left_);
   }
   num_left_ -= static_cast<int64_t>(values.size());
-  return WriteBytes(values.data(), values.size_bytes());
+  return file_.Write(values.data(), values.size_bytes());
 }
 
 Status SafetensorsWriter::Finish() {
-  if (fd_ < 0) return FailedPrecondition("safetensors: {}: finished twice", path_);
-  if (num_left_ != 0) return FailedPrecondition("safetensors: {}: {} elements are missing", path_, num_left_);
-  const int closed = ::close(std::exchange(fd_, -1));
-  if (closed != 0) return SystemError("write");
-  if (temporary_path_.empty()) return Status();
-  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) return SystemError("put in its place");
-  temporary_path_.clear();
-  return Status();
+  if (!file_.is_open()) return FailedPrecondition("safetensors: {}: finished twice", file_.path());
+  if (num_left_ != 0) return FailedPrecondition("safetensors: {}: {} elements are missing", file_.path(), num_left_);
+  return file_.Finish();
 }
 
 }  // namespace adit::formats

@@ -5,15 +5,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "adit/status.h"
+#include "formats/atomic_file.h"
 
 namespace adit::formats {
 
 // Writes a safetensors file that holds one F32 tensor, a stretch of elements at a time, so that the tensor need not fit
-// in memory. The file appears under its name whole or not at all: until Finish the bytes go to a file beside it, which
-// is removed if the writer dies before. Where `path` names something that is no regular file (a pipe, /dev/null), the
-// bytes go straight to it. Movable; one thread at a time.
+// in memory. The file appears under its name whole or not at all (AtomicFile). Movable; one thread at a time.
 //
 // Format: uint64 length of the header, little-endian; the header, a JSON object padded with spaces to a multiple of 8;
 // the elements, row-major.
@@ -24,12 +24,6 @@ class SafetensorsWriter {
   static Result<SafetensorsWriter> Create(const std::string& path, std::string_view name,
                                           std::span<const int64_t> shape);
 
-  SafetensorsWriter(SafetensorsWriter&& other) noexcept;
-  SafetensorsWriter& operator=(SafetensorsWriter&& other) noexcept;
-  SafetensorsWriter(const SafetensorsWriter&) = delete;
-  SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
-  ~SafetensorsWriter();
-
   // The next elements. FailedPrecondition when they are more than the shape has left; Io when the system refuses.
   Status Append(std::span<const float> values);
 
@@ -37,15 +31,9 @@ class SafetensorsWriter {
   Status Finish();
 
  private:
-  SafetensorsWriter() = default;
-  Status OpenTarget(const std::string& path);
-  Status WriteBytes(const void* data, size_t size_bytes);
-  Status SystemError(const char* what) const;
-  void Abandon() noexcept;
+  SafetensorsWriter(AtomicFile file, int64_t num_elements) : file_(std::move(file)), num_left_(num_elements) {}
 
-  std::string path_;            // links followed
-  std::string temporary_path_;  // empty when the bytes go straight to path_
-  int fd_ = -1;
+  AtomicFile file_;
   int64_t num_left_ = 0;  // elements
 };
 

@@ -20,9 +20,18 @@ struct TensorInfo {
   DType dtype = DType::kF32;
   int rank = 0;
   std::array<int64_t, kMaxTensorRank> shape = {1, 1, 1, 1};  // beyond rank: 1
-  std::span<const std::byte> data;                           // within the mapped file; not necessarily aligned
+  // What the file calls its type where that is none of DType's; dtype is then what it is read as.
+  std::string_view stored_type = {};
+  // Its elements as they lie in memory, not necessarily aligned; empty for a matrix that is computed as it is read.
+  std::span<const std::byte> data;
 
   int64_t num_elements() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
+  // A row is a stretch of the innermost dimension.
+  int64_t row_elements() const { return rank == 0 ? 1 : shape[static_cast<size_t>(rank - 1)]; }
+  int64_t num_rows() const { return num_elements() / row_elements(); }
+  size_t row_bytes() const { return RowBytes(dtype, row_elements()); }
+  size_t size_bytes() const { return row_bytes() * static_cast<size_t>(num_rows()); }
+  bool is_computed() const { return data.empty(); }
 };
 
 // Where a model's weights come from. Everything it returns lives as long as it does. Thread-safe once open.
@@ -36,7 +45,13 @@ class WeightSource {
   virtual const std::string& path() const = 0;
   // These bytes have been copied and their pages may leave memory; reading them again is allowed and reads the file.
   virtual void Release(std::span<const std::byte> bytes) const = 0;
+  // Writes rows [first_row, first_row + num_rows) of one of its tensors, of row_bytes() each, to `out`. Where the
+  // tensor is computed, the pages it was computed from may leave memory as by Release.
+  virtual void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const;
 };
+
+// All elements of a tensor of `source`, widened, in `out`.
+void ReadFloats(const WeightSource& source, const TensorInfo& tensor, float* out);
 
 }  // namespace adit::formats
 

@@ -107,9 +107,11 @@ struct AttendArgs {
   KvView kv;
   const int32_t* block_table = nullptr;  // block id of positions [i * block_size, (i + 1) * block_size)
   int64_t first_position = 0;            // of query 0; query i attends to positions <= first_position + i
+  int64_t seen_by_all = 0;               // positions below it are seen by every query, later ones too
   int64_t window = 0;                    // 0: all of them; else the last `window`, the query's own included
   int heads_per_kv = 1;                  // query heads that share a KV head
   float scale = 1.0f;                    // of the scores
+  float softcap = 0.0f;                  // > 0: a score s becomes softcap * tanh(s / softcap)
 };
 
 // Running softmax attention of one (query, head): the largest score, the sum of exp(score - largest), and the values

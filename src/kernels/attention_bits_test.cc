@@ -29,6 +29,7 @@ const std::vector<AttentionShape>& Shapes() {
        .v_dim = 40,
        .window = 37},
       {.k_type = KvType::kF16, .v_type = KvType::kF16, .heads_per_kv = 5, .k_dim = 16, .v_dim = 80, .window = 300},
+      {.k_type = KvType::kF16, .v_type = KvType::kF16, .heads_per_kv = 2, .k_dim = 32, .v_dim = 32, .softcap = 3.0f},
       {.k_type = KvType::kQ8_0, .v_type = KvType::kQ8_0, .heads_per_kv = 3, .k_dim = 64, .v_dim = 64},
       {.k_type = KvType::kQ4_0, .v_type = KvType::kQ4_0, .block_size = 32, .heads_per_kv = 4, .k_dim = 40, .v_dim = 72},
       {.k_type = KvType::kQ8_0, .v_type = KvType::kQ4_0, .heads_per_kv = 1, .k_dim = 33, .v_dim = 33, .window = 37},

@@ -73,7 +73,8 @@ struct FreeAligned {
 std::ostream& operator<<(std::ostream& out, const AttentionShape& shape) {
   return out << "types " << static_cast<int>(shape.k_type) << " and " << static_cast<int>(shape.v_type) << ", block "
              << shape.block_size << ", kv heads " << shape.num_kv_heads << " x " << shape.heads_per_kv << ", k_dim "
-             << shape.k_dim << ", v_dim " << shape.v_dim << ", window " << shape.window;
+             << shape.k_dim << ", v_dim " << shape.v_dim << ", window " << shape.window << ", softcap " << shape.softcap
+             << (shape.sees_all ? ", sees all" : "");
 }
 
 PagedSequence::PagedSequence(const KernelTable& table, const AttentionShape& shape, int64_t num_tokens, uint32_t seed,
@@ -119,9 +120,11 @@ AttendArgs PagedSequence::Args(int64_t first_position) const {
           .kv = kv_,
           .block_table = block_table_.data(),
           .first_position = first_position,
+          .seen_by_all = shape_.sees_all ? static_cast<int64_t>(queries_.size()) / query_floats_ : 0,
           .window = shape_.window,
           .heads_per_kv = shape_.heads_per_kv,
-          .scale = 1.0f / std::sqrt(static_cast<float>(shape_.k_dim))};
+          .scale = 1.0f / std::sqrt(static_cast<float>(shape_.k_dim)),
+          .softcap = shape_.softcap};
 }
 
 std::span<const float> PagedSequence::query(int64_t position) const {
@@ -228,6 +231,9 @@ Elements ReadElements(const PagedSequence& sequence, int64_t num_tokens) {
   return elements;
 }
 
+// Absolute error of tanh and of the products around it.
+constexpr double kTanhError = 8 * kEpsilon;
+
 // One query and head; appends v_dim values and tolerances.
 void ExpectRow(const PagedSequence& sequence, const Elements& elements, int64_t position, int head,
                Expected& expected) {
@@ -239,7 +245,8 @@ void ExpectRow(const PagedSequence& sequence, const Elements& elements, int64_t 
   std::vector<double> scores;
   double score_error = 0.0;
   double largest_score = 0.0;
-  for (int64_t t = begin; t <= position; ++t) {
+  const int64_t end = shape.sees_all ? elements.num_tokens : position + 1;
+  for (int64_t t = begin; t < end; ++t) {
     const float* key = elements.keys.data() + (kv_head * elements.num_tokens + t) * shape.k_dim;
     double score = 0.0;
     double magnitude = 0.0;
@@ -248,8 +255,12 @@ void ExpectRow(const PagedSequence& sequence, const Elements& elements, int64_t 
       score += scale * product;
       magnitude += scale * std::abs(product);
     }
-    scores.push_back(score);
     score_error = std::max(score_error, (shape.k_dim + 4) * kEpsilon * magnitude);
+    if (shape.softcap > 0.0f) {
+      score = shape.softcap * std::tanh(score / shape.softcap);
+      score_error = std::max(score_error, (shape.k_dim + 4) * kEpsilon * magnitude + kTanhError * shape.softcap);
+    }
+    scores.push_back(score);
     largest_score = std::max(largest_score, std::abs(score));
   }
   const double max = *std::ranges::max_element(scores);

@@ -23,6 +23,8 @@ struct AttentionShape {
   int k_dim = 64;
   int v_dim = 64;
   int64_t window = 0;
+  float softcap = 0.0f;
+  bool sees_all = false;  // every query sees all tokens
 };
 std::ostream& operator<<(std::ostream& out, const AttentionShape& shape);
 

@@ -84,6 +84,40 @@ TEST(Attend, SeesTheWindowAlone) {
   }
 }
 
+TEST(Attend, CapsScores) {
+  for (const KernelTable* table : TestTables()) {
+    for (const float softcap : {0.5f, 2.0f, 50.0f}) {
+      ExpectAgreement(*table, {.heads_per_kv = 2, .k_dim = 24, .v_dim = 24, .softcap = softcap}, 0, 19);
+      ExpectAgreement(*table,
+                      {.k_type = KvType::kF32,
+                       .v_type = KvType::kF32,
+                       .heads_per_kv = 3,
+                       .k_dim = 40,
+                       .v_dim = 16,
+                       .window = 37,
+                       .softcap = softcap},
+                      250, 270);
+    }
+  }
+}
+
+TEST(Attend, SeesLaterPositionsWhereAllDo) {
+  for (const KernelTable* table : TestTables()) {
+    for (const KvType type : kKvTypes) {
+      const AttentionShape shape = {.k_type = type,
+                                    .v_type = type,
+                                    .num_kv_heads = 2,
+                                    .heads_per_kv = 2,
+                                    .k_dim = 24,
+                                    .v_dim = 40,
+                                    .sees_all = true};
+      ExpectAgreement(*table, shape, 0, 1);
+      ExpectAgreement(*table, shape, 0, 37);
+      ExpectAgreement(*table, shape, 0, 600);
+    }
+  }
+}
+
 TEST(Attend, ReadsNothingBeforeTheWindow) {
   // Positions before the window of the first query were never stored: they are NaN, and in blocks that the table does
   // not even name.

@@ -52,8 +52,11 @@ KernelTable Completed(const KernelTable& table, const KernelTable& lower) {
   }
   TakeIfNull(complete.quantize_q8, lower.quantize_q8);
   TakeIfNull(complete.rms_norm, lower.rms_norm);
+  TakeIfNull(complete.layer_norm, lower.layer_norm);
   TakeIfNull(complete.rope, lower.rope);
   TakeIfNull(complete.glu, lower.glu);
+  TakeIfNull(complete.activate, lower.activate);
+  TakeIfNull(complete.softcap, lower.softcap);
   TakeIfNull(complete.store_kv, lower.store_kv);
   TakeIfNull(complete.attend, lower.attend);
   TakeIfNull(complete.merge_states, lower.merge_states);

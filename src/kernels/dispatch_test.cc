@@ -60,7 +60,8 @@ TEST(KernelSets, AreComplete) {
       EXPECT_NE(weights.matmul, nullptr) << table.name;
       EXPECT_NE(weights.panel_bytes, nullptr) << table.name;
     }
-    EXPECT_TRUE(table.quantize_q8 && table.rms_norm && table.rope && table.glu) << table.name;
+    EXPECT_TRUE(table.quantize_q8 && table.rms_norm && table.layer_norm && table.rope) << table.name;
+    EXPECT_TRUE(table.glu && table.activate && table.softcap) << table.name;
     EXPECT_TRUE(table.store_kv && table.attend && table.merge_states && table.finish_state) << table.name;
   }
 }

@@ -20,6 +20,20 @@ struct RmsNormArgs {
   int64_t out_stride = 0;
 };
 
+// out = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight + bias, for each of num_rows vectors of dim elements
+// (Ba et al. 2016). out may be x.
+struct LayerNormArgs {
+  const float* x = nullptr;
+  int64_t x_stride = 0;           // elements between vectors
+  const float* weight = nullptr;  // [dim]
+  const float* bias = nullptr;    // [dim], or null: none
+  float eps = 0.0f;
+  int64_t num_rows = 0;
+  int64_t dim = 0;
+  float* out = nullptr;
+  int64_t out_stride = 0;
+};
+
 // Rotary position embedding (Su et al. 2021) of one token's heads, in place. Of each head the first 2 * num_pairs
 // elements turn: pair i is (x[i], x[i + num_pairs]), or (x[2i], x[2i + 1]) when interleaved; the rest stay.
 struct RopeArgs {
@@ -35,6 +49,7 @@ struct RopeArgs {
 enum class Activation : uint8_t {
   kSilu,      // x / (1 + exp(-x))
   kGeluTanh,  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+  kGeluErf,   // 0.5 x (1 + erf(x / sqrt(2)))
 };
 
 // out = activation(gate) * up, elementwise. out may be gate or up.
@@ -44,6 +59,20 @@ struct GluArgs {
   float* out = nullptr;
   int64_t num_elements = 0;
   Activation activation = Activation::kSilu;
+};
+
+// x = activation(x), elementwise.
+struct ActivateArgs {
+  float* x = nullptr;
+  int64_t num_elements = 0;
+  Activation activation = Activation::kSilu;
+};
+
+// x = cap * tanh(x / cap), elementwise: what is small stays, and nothing passes cap. cap > 0.
+struct SoftcapArgs {
+  float* x = nullptr;
+  int64_t num_elements = 0;
+  float cap = 1.0f;
 };
 
 }  // namespace adit::kernels

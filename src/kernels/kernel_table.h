@@ -20,8 +20,11 @@ struct KernelTable {
   // One row of num_cols floats (a multiple of 32) into the Q8 form of matmul.h.
   void (*quantize_q8)(const float* x, int64_t num_cols, std::byte* row) noexcept;
   void (*rms_norm)(const RmsNormArgs& args) noexcept;
+  void (*layer_norm)(const LayerNormArgs& args) noexcept;
   void (*rope)(const RopeArgs& args) noexcept;
   void (*glu)(const GluArgs& args) noexcept;
+  void (*activate)(const ActivateArgs& args) noexcept;
+  void (*softcap)(const SoftcapArgs& args) noexcept;
   void (*store_kv)(const StoreKvArgs& args) noexcept;
   // Computes each chunk of `work` by itself and merges it into work.states, in order.
   void (*attend)(const AttendArgs& args, const AttendWork& work) noexcept;

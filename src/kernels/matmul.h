@@ -40,6 +40,9 @@ struct MatmulArgs {
   int64_t num_rows = 0;                // n, outputs
   int64_t num_cols = 0;                // k
   ActivationView activations;
+  // What the codes of `activations` leave of them, as codes of their own: q8 alone is set, or nothing. Their products
+  // are added to the same sums.
+  ActivationView second_terms;
   int64_t num_tokens = 0;       // m
   const float* bias = nullptr;  // [num_rows] or null; added after the whole sum
   float* out = nullptr;         // [num_tokens, num_rows]
@@ -63,14 +66,19 @@ struct WeightKernels {
 //   int8_t  codes[num_cols]       round to nearest even of x / scale, in -127..127
 //   float   scales[num_cols / 32] largest |x| of the block / 127; 0 for a block of zeros
 //   int32_t sums[num_cols / 16]   sum of 16 codes
+//   uint8_t coded[num_cols / 256] bit i: whether block i of these eight has codes other than 0; the last byte may have
+//                                 fewer
 // A block with an infinity or a NaN has codes 0 and a scale that is not finite: its products are NaN.
 // num_cols is a multiple of 32. Each part starts at a multiple of 64 bytes.
 [[gnu::always_inline]] constexpr int64_t Q8ScalesOffset(int64_t num_cols) { return (num_cols + 63) / 64 * 64; }
 [[gnu::always_inline]] constexpr int64_t Q8SumsOffset(int64_t num_cols) {
   return Q8ScalesOffset(num_cols) + (num_cols / 32 * 4 + 63) / 64 * 64;
 }
-[[gnu::always_inline]] constexpr int64_t Q8RowBytes(int64_t num_cols) {
+[[gnu::always_inline]] constexpr int64_t Q8CodedOffset(int64_t num_cols) {
   return Q8SumsOffset(num_cols) + (num_cols / 16 * 4 + 63) / 64 * 64;
+}
+[[gnu::always_inline]] constexpr int64_t Q8RowBytes(int64_t num_cols) {
+  return Q8CodedOffset(num_cols) + ((num_cols + 255) / 256 + 63) / 64 * 64;
 }
 
 }  // namespace adit::kernels

@@ -28,6 +28,7 @@ class Matmul : public ::testing::TestWithParam<MatmulCase> {
   TestActivations Activations(std::vector<float> values, int64_t num_cols) const {
     return TestActivations(table(), kernels().activation, std::move(values), num_cols);
   }
+  void ExpectTheSameBitsInAnyBatch(TestActivations x, int64_t num_cols) const;
 };
 
 // Compares the product of a kernel set with that in double precision.
@@ -65,16 +66,62 @@ TEST_P(Matmul, TakesManyTokensAndRows) {
   ExpectProduct(table(), Weights(20 * kernels().panel_rows + 3, num_cols), Activations(101, num_cols));
 }
 
+// A block in three and every block of some tokens has a second term, and no block of others.
+bool HasSecondTerm(int64_t token, int64_t block) {
+  if (token % 7 == 3) return true;
+  return token % 5 != 2 && (token * 11 + block * 5) % 3 == 0;
+}
+
+class MatmulOfTwoTerms : public Matmul {};
+
+TEST_P(MatmulOfTwoTerms, AreAdded) {
+  for (const int64_t num_rows : {1, 17, 40}) {
+    for (const int64_t num_tokens : {1, 2, 3, 4, 7, 9, 20, 55}) {
+      for (const int64_t num_blocks : {1, 3, 11}) {
+        const int64_t num_cols = num_blocks * block();
+        TestActivations x = Activations(num_tokens, num_cols);
+        x.AddSecondTerms(table(), HasSecondTerm);
+        ExpectProduct(table(), Weights(num_rows, num_cols), x);
+      }
+    }
+  }
+}
+
+// Where every block has a second term a product is within their rounding, 1 part in 32,000, of that of the numbers.
+TEST_P(MatmulOfTwoTerms, LeaveLittleOfTheNumbers) {
+  const int64_t num_cols = 2 * block();
+  TestActivations x = Activations(3, num_cols);
+  std::vector<double> first = x.Row(1);
+  x.AddSecondTerms(table(), [](int64_t, int64_t) { return true; });
+  const std::vector<double> both = x.Row(1);
+  for (size_t i = 0; i < both.size(); ++i) {
+    EXPECT_NEAR(both[i], x.values()[static_cast<size_t>(num_cols) + i], 1.1 / (2.0 * 254.0 * 127.0)) << "column " << i;
+  }
+  EXPECT_NE(first, both);
+}
+
 TEST_P(Matmul, GivesARowTheSameBitsInAnyBatch) {
-  const int64_t num_rows = 37;
   const int64_t num_cols = IsPlain() ? 131 : 5 * block();
-  const int64_t most_tokens = 101;
-  const TestActivations x = Activations(most_tokens, num_cols);
+  ExpectTheSameBitsInAnyBatch(Activations(101, num_cols), num_cols);
+}
+
+TEST_P(MatmulOfTwoTerms, GiveARowTheSameBitsInAnyBatch) {
+  for (const int64_t num_cols : {5 * block(), 11 * block()}) {
+    TestActivations x = Activations(101, num_cols);
+    x.AddSecondTerms(table(), HasSecondTerm);
+    ExpectTheSameBitsInAnyBatch(std::move(x), num_cols);
+  }
+}
+
+void Matmul::ExpectTheSameBitsInAnyBatch(TestActivations x, int64_t num_cols) const {
+  const int64_t num_rows = 37;
+  const int64_t most_tokens = x.num_tokens();
   const PackedWeights packed(table(), Weights(num_rows, num_cols));
   std::vector<float> alone(static_cast<size_t>(most_tokens * num_rows));
   for (int64_t t = 0; t < most_tokens; ++t) {
     MatmulArgs args = packed.Args(x, 1, &alone[static_cast<size_t>(t * num_rows)]);
     args.activations = x.View(t);
+    args.second_terms = x.SecondTerms(t);
     packed.Multiply(args);
   }
   for (int64_t num_tokens = 1; num_tokens <= most_tokens; num_tokens += num_tokens < 34 ? 1 : 13) {
@@ -199,6 +246,8 @@ TEST_P(Matmul, GivesNaNForActivationsThatAreNotFinite) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sets, Matmul, ::testing::ValuesIn(MatmulCases()),
+                         [](const auto& test) { return NameOf(test.param); });
+INSTANTIATE_TEST_SUITE_P(Sets, MatmulOfTwoTerms, ::testing::ValuesIn(BlockMatmulCases()),
                          [](const auto& test) { return NameOf(test.param); });
 
 }  // namespace

@@ -138,12 +138,33 @@ TestActivations::TestActivations(const KernelTable& table, ActivationFormat form
       values_(std::move(values)),
       num_cols_(num_cols),
       num_tokens_(static_cast<int64_t>(values_.size()) / num_cols),
-      q8_(static_cast<size_t>(num_tokens_ * Q8RowBytes(num_cols))) {
+      q8_(static_cast<size_t>(num_tokens_ * Q8RowBytes(num_cols))),
+      second_(static_cast<size_t>(num_tokens_ * Q8RowBytes(num_cols))) {
   if (format != ActivationFormat::kQ8) return;
   const auto row_bytes = static_cast<size_t>(Q8RowBytes(num_cols));
   for (int64_t t = 0; t < num_tokens_; ++t) {
     table.quantize_q8(values_.data() + t * num_cols, num_cols, q8_.data() + static_cast<size_t>(t) * row_bytes);
   }
+}
+
+void TestActivations::AddSecondTerms(const KernelTable& table,
+                                     const std::function<bool(int64_t token, int64_t block)>& has_term) {
+  for (int64_t t = 0; t < num_tokens_; ++t) {
+    const std::vector<double> first = Row(t);
+    std::vector<float> rest(static_cast<size_t>(num_cols_));
+    for (int64_t i = 0; i < num_cols_; ++i) {
+      const auto at = static_cast<size_t>(i);
+      if (has_term(t, i / 32))
+        rest[at] = static_cast<float>(values_[static_cast<size_t>(t * num_cols_) + at] - first[at]);
+    }
+    table.quantize_q8(rest.data(), num_cols_, second_.data() + t * Q8RowBytes(num_cols_));
+  }
+  has_second_terms_ = true;
+}
+
+ActivationView TestActivations::SecondTerms(int64_t first_token) const {
+  if (!has_second_terms_) return {};
+  return {.q8 = second_.data() + first_token * Q8RowBytes(num_cols_), .q8_stride = Q8RowBytes(num_cols_)};
 }
 
 ActivationView TestActivations::View(int64_t first_token) const {
@@ -158,11 +179,12 @@ std::vector<double> TestActivations::Row(int64_t token) const {
     std::copy_n(values_.begin() + token * num_cols_, num_cols_, row.begin());
     return row;
   }
-  const std::byte* q8 = View(token).q8;
-  for (int64_t i = 0; i < num_cols_; ++i) {
-    float scale;
-    std::memcpy(&scale, q8 + Q8ScalesOffset(num_cols_) + i / 32 * 4, sizeof(scale));
-    row[static_cast<size_t>(i)] = static_cast<double>(scale) * static_cast<int8_t>(q8[i]);
+  for (const std::byte* q8 : {View(token).q8, SecondTerms(token).q8}) {
+    for (int64_t i = 0; i < num_cols_ && q8 != nullptr; ++i) {
+      float scale;
+      std::memcpy(&scale, q8 + Q8ScalesOffset(num_cols_) + i / 32 * 4, sizeof(scale));
+      row[static_cast<size_t>(i)] += static_cast<double>(scale) * static_cast<int8_t>(q8[i]);
+    }
   }
   return row;
 }
@@ -186,17 +208,18 @@ MatmulArgs PackedWeights::Args(const TestActivations& x, int64_t num_tokens, flo
           .num_rows = num_rows_,
           .num_cols = num_cols_,
           .activations = x.View(),
+          .second_terms = x.SecondTerms(),
           .num_tokens = num_tokens,
           .out = out,
           .out_stride = num_rows_};
 }
 
-// Each of the num_cols / 16 sums at most, or num_cols products of plain types, that are added up in turn rounds by no
-// more than the sum of all magnitudes; a few more roundings are those of a weight, its scale, its term and the last
-// addition.
+// Each of the num_cols / 16 sums of a term at most, or num_cols products of plain types, that are added up in turn
+// rounds by no more than the sum of all magnitudes; a few more roundings are those of a weight, its scale, its term and
+// the last addition.
 ExpectedProduct Multiply(const TestWeights& weights, const TestActivations& x, int64_t num_tokens) {
   const bool plain = Traits(weights.dtype()).block_elements == 1;
-  const double roundings = static_cast<double>(plain ? weights.num_cols() : weights.num_cols() / 16) + 8.0;
+  const double roundings = static_cast<double>(plain ? weights.num_cols() : weights.num_cols() / 8) + 8.0;
   const auto num_rows = static_cast<size_t>(weights.num_rows());
   ExpectedProduct expected;
   expected.values.resize(static_cast<size_t>(num_tokens) * num_rows);
@@ -227,6 +250,12 @@ std::vector<MatmulCase> MatmulCases() {
       if (table->weights[i].pack != nullptr) cases.push_back({table, static_cast<DType>(i)});
     }
   }
+  return cases;
+}
+
+std::vector<MatmulCase> BlockMatmulCases() {
+  std::vector<MatmulCase> cases = MatmulCases();
+  std::erase_if(cases, [](const MatmulCase& matmul_case) { return Traits(matmul_case.dtype).block_elements == 1; });
   return cases;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -65,7 +66,13 @@ class TestActivations {
   // Quantises with `table` where `format` says so.
   TestActivations(const KernelTable& table, ActivationFormat format, std::vector<float> values, int64_t num_cols);
 
+  // What the codes leave of the numbers as a second row of codes: of the blocks that `has_term` names, and zeros in
+  // others.
+  void AddSecondTerms(const KernelTable& table, const std::function<bool(int64_t token, int64_t block)>& has_term);
+
   ActivationView View(int64_t first_token = 0) const;
+  ActivationView SecondTerms(int64_t first_token = 0) const;
+  std::span<const float> values() const { return values_; }
   int64_t num_tokens() const { return num_tokens_; }
   // The numbers that the product is to see.
   std::vector<double> Row(int64_t token) const;
@@ -76,6 +83,8 @@ class TestActivations {
   int64_t num_cols_;
   int64_t num_tokens_;
   AlignedBytes q8_;
+  AlignedBytes second_;
+  bool has_second_terms_ = false;
 };
 
 // Weights packed by one kernel set, in memory of exactly the size they need.
@@ -109,6 +118,7 @@ struct MatmulCase {
   DType dtype;
 };
 std::vector<MatmulCase> MatmulCases();
+std::vector<MatmulCase> BlockMatmulCases();  // those of block types
 std::string NameOf(const MatmulCase& matmul_case);
 
 }  // namespace adit::kernels

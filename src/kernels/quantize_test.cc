@@ -21,6 +21,7 @@ struct Q8Row {
   std::vector<int8_t> codes;
   std::vector<float> scales;
   std::vector<int32_t> sums;
+  std::vector<bool> coded;  // of each block
 };
 
 Q8Row Quantize(const KernelTable& table, std::span<const float> x) {
@@ -32,11 +33,19 @@ Q8Row Quantize(const KernelTable& table, std::span<const float> x) {
   Q8Row parts = {std::vector<int8_t>(x.size()), std::vector<float>(x.size() / 32), std::vector<int32_t>(x.size() / 16)};
   std::memcpy(parts.codes.data(), row.data(), parts.codes.size());
   std::memcpy(parts.scales.data(), row.data() + Q8ScalesOffset(num_cols), parts.scales.size() * 4);
+  for (int64_t block = 0; block < num_cols / 32; ++block) {
+    const std::byte bits = row[static_cast<size_t>(Q8CodedOffset(num_cols) + block / 8)];
+    parts.coded.push_back((bits >> block % 8 & std::byte{1}) != std::byte{0});
+  }
   std::memcpy(parts.sums.data(), row.data() + Q8SumsOffset(num_cols), parts.sums.size() * 4);
   return parts;
 }
 
 void ExpectSumsOfCodes(const Q8Row& row) {
+  for (size_t block = 0; block < row.coded.size(); ++block) {
+    const auto codes = std::span(row.codes).subspan(block * 32, 32);
+    EXPECT_EQ(row.coded[block], std::ranges::any_of(codes, [](int8_t code) { return code != 0; })) << "block " << block;
+  }
   for (size_t i = 0; i < row.sums.size(); ++i) {
     int32_t sum = 0;
     for (size_t j = 0; j < 16; ++j) sum += row.codes[16 * i + j];

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "models/layer_joins.h"
 #include "nn/attention_block.h"
 #include "nn/feed_forward.h"
 #include "nn/norm.h"
@@ -16,16 +17,32 @@ namespace {
 
 // The forms that `readers`, which share their input, read it in.
 void AddForms(std::initializer_list<const nn::Linear*> readers, nn::ActivationForms& forms) {
-  for (const nn::Linear* reader : readers) {
-    forms.q8 |= reader->wants_q8();
-    forms.two_terms |= reader->wants_q8() && reader->two_terms;
-  }
+  for (const nn::Linear* reader : readers) forms.q8 |= reader->wants_q8();
+}
+
+void MeasureFeedForward(const nn::GatedFeedForwardConfig& config, const FeedForwardWeights& any_weights,
+                        nn::WorkspaceSizes& sizes) {
+  const auto& weights = std::get<nn::GatedFeedForwardWeights>(any_weights);
+  sizes.ffn_dim = std::max(sizes.ffn_dim, config.ffn_dim);
+  sizes.gate_dim = std::max(sizes.gate_dim, config.ffn_dim);
+  AddForms({&weights.gate, &weights.up}, sizes.normed);
+  AddForms({&weights.down}, sizes.gated);
+}
+
+void MeasureFeedForward(const nn::PlainFeedForwardConfig& config, const FeedForwardWeights& any_weights,
+                        nn::WorkspaceSizes& sizes) {
+  const auto& weights = std::get<nn::PlainFeedForwardWeights>(any_weights);
+  sizes.ffn_dim = std::max(sizes.ffn_dim, config.ffn_dim);
+  AddForms({&weights.up}, sizes.normed);
+  AddForms({&weights.down}, sizes.gated);
 }
 
 nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, int num_workers, int64_t max_tokens) {
   nn::WorkspaceSizes sizes{.max_tokens = max_tokens, .num_workers = num_workers, .hidden_dim = spec.hidden_dim};
+  sizes.two_terms = weights.two_terms;
+  sizes.least_outlier = weights.least_outlier;
   for (const nn::RopeConfig& rope : spec.ropes) sizes.rope_pairs.push_back(rope.num_pairs);
-  AddForms({&weights.output}, sizes.normed);
+  if (spec.output.logits) AddForms({&weights.output}, sizes.normed);
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const auto& shape = std::get<nn::AttentionBlockConfig>(spec.layers[i].mixer).shape;
     const auto& attention = std::get<nn::AttentionBlockWeights>(weights.layers[i].mixer);
@@ -38,38 +55,52 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
     AddForms({&attention.q, &attention.k, &attention.v}, sizes.normed);
     AddForms({&attention.out}, sizes.attended);
 
-    const auto& feed_forward = std::get<nn::GatedFeedForwardWeights>(weights.layers[i].feed_forward);
-    sizes.ffn_dim = std::max(sizes.ffn_dim, std::get<nn::GatedFeedForwardConfig>(spec.layers[i].feed_forward).ffn_dim);
-    AddForms({&feed_forward.gate, &feed_forward.up}, sizes.normed);
-    AddForms({&feed_forward.down}, sizes.gated);
+    std::visit([&](const auto& config) { MeasureFeedForward(config, weights.layers[i].feed_forward, sizes); },
+               spec.layers[i].feed_forward);
   }
   return sizes;
 }
+
+void DecodeRow(const EmbeddingTable& table, int64_t row, int64_t dim, float* out) {
+  Traits(table.dtype).decode(table.rows + static_cast<size_t>(row) * table.row_bytes, out, dim);
+}
+
+// Logits that a worker caps at a time: some microseconds.
+constexpr int64_t kSoftcapPiece = 4096;
 
 }  // namespace
 
 class ForwardPass::State {
  public:
+  // Where results go; one of the two is null.
+  struct Output {
+    float* logits = nullptr;
+    float* hidden = nullptr;
+  };
+
   State(const ModelSpec& spec, const ModelWeights& weights, const nn::KvLayout& layout, const nn::ExecContext& context,
         nn::Workspace workspace)
       : spec_(spec), weights_(weights), layout_(layout), context_(context), work_(std::move(workspace)) {
     for (const nn::RopeConfig& rope : spec.ropes) ropes_.emplace_back(rope);
   }
 
-  void Run(const nn::ForwardBatch& batch, std::byte* kv_pool, float* logits) {
+  void Run(const nn::ForwardBatch& batch, std::byte* kv_pool, const Output& output) {
     ADIT_CHECK(!batch.tokens.empty() && static_cast<int64_t>(batch.tokens.size()) <= work_.max_tokens);
     work_.Plan(batch, layout_.block_size());
     const nn::Pass pass{
         .kernels = context_.kernels, .batch = batch, .kv_layout = layout_, .kv_pool = kv_pool, .work = work_};
-    context_.team.Run([&](Worker& worker) { Forward(worker, pass, logits); });
+    context_.team.Run([&](Worker& worker) { Forward(worker, pass, output); });
   }
 
   const nn::Workspace& work() const { return work_; }
 
  private:
   // Run by every worker (nn/pass.h): embed; for each layer norm, mix, join, norm, feed forward, join; norm; logits.
-  void Forward(Worker& worker, const nn::Pass& pass, float* logits) const;
+  void Forward(Worker& worker, const nn::Pass& pass, const Output& output) const;
   void Embed(Worker& worker, const nn::Pass& pass) const;
+  void EmbedRow(const nn::Pass& pass, int64_t row) const;
+  void RunFeedForward(Worker& worker, const nn::Pass& pass, size_t layer) const;
+  void HiddenStates(Worker& worker, const nn::Pass& pass, float* hidden) const;
   void Logits(Worker& worker, const nn::Pass& pass, float* logits) const;
 
   const ModelSpec& spec_;
@@ -80,67 +111,116 @@ class ForwardPass::State {
   nn::Workspace work_;
 };
 
-void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, float* logits) const {
-  const float eps = spec_.norm_eps;
+void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, const Output& output) const {
   Embed(worker, pass);
   worker.Barrier();
-  std::span<const float> post_norm;  // of the block before, where it has one
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
-    const LayerSpec& layer = spec_.layers[i];
-    const LayerWeights& weights = weights_.layers[i];
-    const nn::BlockOutput output = layer.post_norms ? nn::BlockOutput::kApart : nn::BlockOutput::kAddToResidual;
-
-    nn::JoinAndNorm(worker, pass, post_norm, weights.mixer_norm, eps);
+    nn::RunJoin(worker, pass, BeforeMixer(spec_, weights_, i));
     worker.Barrier();
-    nn::RunAttentionBlock(worker, pass, i, std::get<nn::AttentionBlockConfig>(layer.mixer),
-                          std::get<nn::AttentionBlockWeights>(weights.mixer), ropes_, eps, output);
+    nn::RunAttentionBlock(worker, pass, i, std::get<nn::AttentionBlockConfig>(spec_.layers[i].mixer),
+                          std::get<nn::AttentionBlockWeights>(weights_.layers[i].mixer), ropes_,
+                          MixerOutput(spec_, spec_.layers[i]));
     worker.Barrier();
 
-    nn::JoinAndNorm(worker, pass, weights.post_mixer_norm, weights.feed_forward_norm, eps);
+    if (spec_.layers[i].feed_forward_input != FeedForwardInput::kAsMixer) {
+      nn::RunJoin(worker, pass, BeforeFeedForward(spec_, weights_, i));
+      worker.Barrier();
+    }
+    RunFeedForward(worker, pass, i);
     worker.Barrier();
-    nn::RunGatedFeedForward(worker, pass, std::get<nn::GatedFeedForwardConfig>(layer.feed_forward),
-                            std::get<nn::GatedFeedForwardWeights>(weights.feed_forward), output);
-    worker.Barrier();
-    post_norm = weights.post_feed_forward_norm;
   }
   if (pass.batch.logit_rows.empty()) return;
-  if (!post_norm.empty()) {
-    nn::JoinAndNorm(worker, pass, post_norm, {}, eps);
+  if (const nn::Join last = AfterFeedForward(spec_, weights_, spec_.layers.size() - 1); HasEffect(last)) {
+    nn::RunJoin(worker, pass, last);
     worker.Barrier();
   }
-  Logits(worker, pass, logits);
+  if (output.hidden != nullptr) HiddenStates(worker, pass, output.hidden);
+  if (output.logits != nullptr) Logits(worker, pass, output.logits);
 }
 
 // Embeddings of the tokens, and the angles that every rope gives their positions.
 void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass) const {
-  const EmbeddingTable& table = weights_.embedding;
   for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
-    float* out = work_.residual + row * spec_.hidden_dim;
-    const size_t token = static_cast<size_t>(pass.batch.tokens[static_cast<size_t>(row)]);
-    Traits(table.dtype).decode(table.rows + token * table.row_bytes, out, spec_.hidden_dim);
-    if (spec_.embedding_scale != 1.0f) {
-      for (int64_t i = 0; i < spec_.hidden_dim; ++i) out[i] *= spec_.embedding_scale;
-    }
+    EmbedRow(pass, row);
+    const nn::RowPlace& place = work_.places[static_cast<size_t>(row)];
+    const bool is_long = pass.batch.sequences[place.sequence].long_rope;
     for (size_t i = 0; i < ropes_.size(); ++i) {
       const int64_t offset = row * spec_.ropes[i].num_pairs;
-      ropes_[i].Angles(work_.places[static_cast<size_t>(row)].position, work_.rope_cos[i] + offset,
-                       work_.rope_sin[i] + offset);
+      ropes_[i].Angles(place.position, is_long, work_.rope_cos[i] + offset, work_.rope_sin[i] + offset);
     }
   }
 }
 
-// Only the wanted rows are normed, into the first rows of `normed`.
+void ForwardPass::State::EmbedRow(const nn::Pass& pass, int64_t row) const {
+  const int64_t dim = spec_.hidden_dim;
+  float* out = work_.residual + row * dim;
+  DecodeRow(weights_.embedding, pass.batch.tokens[static_cast<size_t>(row)], dim, out);
+  if (spec_.embedding.scale != 1.0f) {
+    for (int64_t i = 0; i < dim; ++i) out[i] *= spec_.embedding.scale;
+  }
+  if (spec_.embedding.learned_positions) {
+    float* position = work_.block_out + row * dim;
+    DecodeRow(weights_.positions, work_.places[static_cast<size_t>(row)].position, dim, position);
+    for (int64_t i = 0; i < dim; ++i) out[i] += position[i];
+  }
+  for (size_t i = 0; i < weights_.token_type.size(); ++i) out[i] += weights_.token_type[i];
+  if (!weights_.embedding_norm.empty()) nn::RunNorm(pass, weights_.embedding_norm, out, 1, out);
+}
+
+void ForwardPass::State::RunFeedForward(Worker& worker, const nn::Pass& pass, size_t layer) const {
+  const FeedForwardSpec& spec = spec_.layers[layer].feed_forward;
+  const FeedForwardWeights& weights = weights_.layers[layer].feed_forward;
+  const nn::BlockOutput output = FeedForwardOutput(spec_, spec_.layers[layer]);
+  if (const auto* gated = std::get_if<nn::GatedFeedForwardConfig>(&spec)) {
+    nn::RunGatedFeedForward(worker, pass, *gated, std::get<nn::GatedFeedForwardWeights>(weights), output);
+  } else {
+    nn::RunPlainFeedForward(worker, pass, std::get<nn::PlainFeedForwardConfig>(spec),
+                            std::get<nn::PlainFeedForwardWeights>(weights), output);
+  }
+}
+
+void ForwardPass::State::HiddenStates(Worker& worker, const nn::Pass& pass, float* hidden) const {
+  const int64_t dim = spec_.hidden_dim;
+  for (int64_t i; (i = worker.Claim()) < static_cast<int64_t>(pass.batch.logit_rows.size());) {
+    const float* residual = work_.residual + pass.batch.logit_rows[static_cast<size_t>(i)] * dim;
+    if (weights_.final_norm.empty()) {
+      std::copy_n(residual, dim, hidden + i * dim);
+    } else {
+      nn::RunNorm(pass, weights_.final_norm, residual, 1, hidden + i * dim);
+    }
+  }
+}
+
+// Only the wanted rows are normed, into the first rows of `normed`; the scale of the logits is theirs, which is the
+// same but for rounding.
 void ForwardPass::State::Logits(Worker& worker, const nn::Pass& pass, float* logits) const {
+  const int64_t dim = spec_.hidden_dim;
   const int64_t num_rows = static_cast<int64_t>(pass.batch.logit_rows.size());
   for (int64_t i; (i = worker.Claim()) < num_rows;) {
-    const int64_t row = pass.batch.logit_rows[static_cast<size_t>(i)];
-    nn::RmsNorm(pass, work_.residual + row * spec_.hidden_dim, weights_.final_norm, spec_.norm_eps, 1,
-                work_.normed.Row(i));
+    const float* residual = work_.residual + pass.batch.logit_rows[static_cast<size_t>(i)] * dim;
+    float* normed = work_.normed.Row(i);
+    if (weights_.final_norm.empty()) {
+      std::copy_n(residual, dim, normed);
+    } else {
+      nn::RunNorm(pass, weights_.final_norm, residual, 1, normed);
+    }
+    if (spec_.output.scale != 1.0f) {
+      for (int64_t j = 0; j < dim; ++j) normed[j] *= spec_.output.scale;
+    }
     nn::QuantizeRow(worker, pass, work_.normed, i);
   }
   worker.Barrier();
   const nn::LinearJob output{.linear = &weights_.output, .out = logits, .out_stride = spec_.vocab_size};
   nn::RunLinear(worker, std::span(&output, 1), work_.normed.Input(), num_rows);
+  if (spec_.output.softcap == 0.0f) return;
+  worker.Barrier();
+  const int64_t num_logits = num_rows * spec_.vocab_size;
+  for (int64_t piece; (piece = worker.Claim()) * kSoftcapPiece < num_logits;) {
+    const int64_t begin = piece * kSoftcapPiece;
+    pass.kernels.softcap({.x = logits + begin,
+                          .num_elements = std::min(kSoftcapPiece, num_logits - begin),
+                          .cap = spec_.output.softcap});
+  }
 }
 
 ForwardPass::ForwardPass(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -149,6 +229,10 @@ ForwardPass::~ForwardPass() = default;
 Result<std::unique_ptr<ForwardPass>> ForwardPass::Create(const ModelSpec& spec, const ModelWeights& weights,
                                                          const nn::KvLayout& layout, const nn::ExecContext& context,
                                                          int64_t max_tokens) {
+  for (const LayerSpec& layer : spec.layers) {
+    ADIT_CHECK(layer.feed_forward_input == FeedForwardInput::kAfterMixer ||
+               (layer.norms == NormPlaces::kBefore && spec.residual_scale == 1.0f));
+  }
   ADIT_ASSIGN_OR_RETURN(nn::Workspace workspace,
                         nn::Workspace::Create(Measure(spec, weights, context.team.size(), max_tokens)));
   return std::unique_ptr<ForwardPass>(
@@ -159,7 +243,12 @@ int64_t ForwardPass::max_tokens() const { return state_->work().max_tokens; }
 size_t ForwardPass::scratch_bytes() const { return state_->work().buffer.size_bytes(); }
 
 void ForwardPass::Run(const nn::ForwardBatch& batch, std::byte* kv_pool, float* logits) {
-  state_->Run(batch, kv_pool, logits);
+  ADIT_CHECK(logits != nullptr || batch.logit_rows.empty());
+  state_->Run(batch, kv_pool, {.logits = logits});
+}
+
+void ForwardPass::RunHidden(const nn::ForwardBatch& batch, std::byte* kv_pool, float* hidden) {
+  state_->Run(batch, kv_pool, {.hidden = hidden});
 }
 
 }  // namespace adit::models

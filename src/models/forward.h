@@ -29,9 +29,13 @@ class ForwardPass {
 
   // Computes `batch`, writes its keys and values into the pages of `kv_pool` (page 0 of the layout begins there), and
   // the logits of batch.logit_rows into `logits` [num_logit_rows, vocab_size]. Requires: 1 to max_tokens rows, ids
-  // inside the vocabulary, block tables long enough. The logits of a row depend on its sequence alone, to the bit: not
-  // on the other rows, nor on how the sequence was cut into passes, nor on the number of threads.
+  // inside the vocabulary, block tables long enough; positions below the model's context_length where it has learned
+  // them, and whole sequences where it needs them (ModelSpec). The logits of a row depend on its sequence alone, to the
+  // bit: not on the other rows, nor on how the sequence was cut into passes, nor on the number of threads.
   void Run(const nn::ForwardBatch& batch, std::byte* kv_pool, float* logits);
+  // The same, but gives the last hidden states of batch.logit_rows, normed where the model norms them before its
+  // output: [num_logit_rows, hidden_dim].
+  void RunHidden(const nn::ForwardBatch& batch, std::byte* kv_pool, float* hidden);
 
  private:
   class State;

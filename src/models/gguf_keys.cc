@@ -13,6 +13,9 @@ constexpr int64_t kMaxDim = int64_t{1} << 24;
 constexpr int64_t kMaxLayers = 4096;
 constexpr int64_t kMaxHeadDim = 1024;
 constexpr int64_t kMaxContext = int64_t{1} << 31;
+// Of LongRoPE (Ding et al. 2024): divisors for sequences up to the original context, and for longer ones.
+constexpr const char* kShortDivisors = "rope_factors_short.weight";
+constexpr const char* kLongDivisors = "rope_factors_long.weight";
 
 }  // namespace
 
@@ -37,7 +40,16 @@ Result<double> GgufKeys::FloatOr(std::string_view name, double fallback, double 
   return value;
 }
 
-Result<GgufHyperparameters> GgufKeys::ReadCommon(ModelSpec& spec) const {
+Result<bool> GgufKeys::BoolOr(std::string_view name, bool fallback) const {
+  return file_.metadata().BoolOr(Key(name), fallback);
+}
+
+Result<float> GgufKeys::MultiplierOr(std::string_view name, float fallback) const {
+  ADIT_ASSIGN_OR_RETURN(const double value, FloatOr(name, 0.0, 0.0, 1e6));
+  return value == 0.0 ? fallback : static_cast<float>(value);
+}
+
+Result<GgufHyperparameters> GgufKeys::ReadCommon(ModelSpec& spec, nn::NormKind norm_kind) const {
   GgufHyperparameters params;
   ADIT_ASSIGN_OR_RETURN(spec.hidden_dim, Int("embedding_length", 1, kMaxDim));
   ADIT_ASSIGN_OR_RETURN(spec.context_length, Int("context_length", 1, kMaxContext));
@@ -63,7 +75,10 @@ Result<GgufHyperparameters> GgufKeys::ReadCommon(ModelSpec& spec) const {
   params.k_dim = static_cast<int>(k_dim);
   params.v_dim = static_cast<int>(v_dim);
   params.rope_dims = static_cast<int>(rope_dims);
-  ADIT_ASSIGN_OR_RETURN(const double eps, FloatOr("attention.layer_norm_rms_epsilon", 1e-5, 0.0, 1.0));
+  const char* eps_name =
+      norm_kind == nn::NormKind::kRms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
+  ADIT_ASSIGN_OR_RETURN(const double eps, FloatOr(eps_name, 1e-5, 0.0, 1.0));
+  spec.norm_kind = norm_kind;
   spec.norm_eps = static_cast<float>(eps);
   ADIT_RETURN_IF_ERROR(RefuseUnless("expert_count", 0));
   return params;
@@ -77,6 +92,7 @@ Result<nn::RopeConfig> GgufKeys::ReadRope(const GgufHyperparameters& params, boo
   ADIT_ASSIGN_OR_RETURN(const double linear, FloatOr("rope.scale_linear", 1.0, 0.0, 1e6));
   ADIT_ASSIGN_OR_RETURN(rope.factor, FloatOr("rope.scaling.factor", linear, 0.0, 1e6));
   if (rope.factor == 0.0) rope.factor = 1.0;
+  ADIT_ASSIGN_OR_RETURN(rope.attention_factor, FloatOr("rope.scaling.attn_factor", 1.0, 1e-3, 1e3));
   if (type == "linear" || (type == "none" && rope.factor != 1.0 && !Has("rope.scaling.type"))) {
     rope.scaling = nn::RopeScaling::kLinear;
   } else if (type == "yarn") {
@@ -88,26 +104,50 @@ Result<nn::RopeConfig> GgufKeys::ReadRope(const GgufHyperparameters& params, boo
     ADIT_ASSIGN_OR_RETURN(rope.beta_fast, FloatOr("rope.scaling.yarn_beta_fast", 32.0, 1e-6, 1e6));
     ADIT_ASSIGN_OR_RETURN(rope.beta_slow, FloatOr("rope.scaling.yarn_beta_slow", 1.0, 1e-6, 1e6));
     // The file's factor multiplies the one that the paper gives.
-    ADIT_ASSIGN_OR_RETURN(const double attention_factor, FloatOr("rope.scaling.attn_factor", 1.0, 0.0, 1e3));
-    rope.attention_factor = attention_factor * (0.1 * std::log(std::max(rope.factor, 1.0)) + 1.0);
+    rope.attention_factor *= 0.1 * std::log(std::max(rope.factor, 1.0)) + 1.0;
     ADIT_RETURN_IF_ERROR(RefuseUnless("rope.scaling.yarn_log_multiplier", 0.0));
-  } else if (type != "none") {
-    return Unsupported("gguf: {}: {} is '{}'; this build knows none, linear, yarn, and Llama 3's divisors",
-                       file_.path(), Key("rope.scaling.type"), type);
+  } else if (type != "none" && !(type == "longrope" && file_.Find(kLongDivisors) != nullptr)) {
+    return Unsupported(
+        "gguf: {}: {} is '{}'; this build knows none, linear, yarn, longrope with its factors as tensors, and Llama "
+        "3's "
+        "divisors",
+        file_.path(), Key("rope.scaling.type"), type);
   }
-  if (const formats::TensorInfo* divisors = file_.Find("rope_freqs.weight"); divisors != nullptr) {
-    if (divisors->dtype != DType::kF32 || divisors->rank != 1 || divisors->shape[0] != rope.num_pairs) {
-      return Corrupt("gguf: {}: tensor 'rope_freqs.weight' is not {} values of f32", file_.path(), rope.num_pairs);
-    }
-    rope.frequency_divisors.resize(static_cast<size_t>(rope.num_pairs));
-    Traits(DType::kF32).decode(divisors->data.data(), rope.frequency_divisors.data(), rope.num_pairs);
-    for (float divisor : rope.frequency_divisors) {
-      if (!(divisor > 0.0f) || !std::isfinite(divisor)) {
-        return Corrupt("gguf: {}: tensor 'rope_freqs.weight' holds {}, which is no divisor", file_.path(), divisor);
-      }
-    }
+  if (file_.Find("rope_freqs.weight") != nullptr) {
+    ADIT_ASSIGN_OR_RETURN(rope.frequency_divisors, ReadDivisors("rope_freqs.weight", rope.num_pairs));
   }
+  ADIT_RETURN_IF_ERROR(ReadLongRope(rope));
   return rope;
+}
+
+// The attention factor of files that do not give it is the paper's.
+Status GgufKeys::ReadLongRope(nn::RopeConfig& rope) const {
+  if (file_.Find(kLongDivisors) == nullptr) return Status();
+  ADIT_ASSIGN_OR_RETURN(rope.frequency_divisors, ReadDivisors(kShortDivisors, rope.num_pairs));
+  ADIT_ASSIGN_OR_RETURN(rope.long_divisors, ReadDivisors(kLongDivisors, rope.num_pairs));
+  ADIT_ASSIGN_OR_RETURN(const int64_t context, Int("context_length", 1, kMaxContext));
+  ADIT_ASSIGN_OR_RETURN(const int64_t original, Int("rope.scaling.original_context_length", 2, kMaxContext));
+  rope.original_context = static_cast<double>(original);
+  if (!Has("rope.scaling.attn_factor") && context > original) {
+    const double stretch = static_cast<double>(context) / rope.original_context;
+    rope.attention_factor = std::sqrt(1.0 + std::log(stretch) / std::log(rope.original_context));
+  }
+  return Status();
+}
+
+Result<std::vector<float>> GgufKeys::ReadDivisors(std::string_view name, int num_pairs) const {
+  const formats::TensorInfo* tensor = file_.Find(name);
+  if (tensor == nullptr || tensor->dtype != DType::kF32 || tensor->rank != 1 || tensor->shape[0] != num_pairs) {
+    return Corrupt("gguf: {}: tensor '{}' is not {} values of f32", file_.path(), name, num_pairs);
+  }
+  std::vector<float> divisors(static_cast<size_t>(num_pairs));
+  formats::ReadFloats(file_, *tensor, divisors.data());
+  for (const float divisor : divisors) {
+    if (!(divisor > 0.0f) || !std::isfinite(divisor)) {
+      return Corrupt("gguf: {}: tensor '{}' holds {}, which is no divisor", file_.path(), name, divisor);
+    }
+  }
+  return divisors;
 }
 
 Status GgufKeys::RefuseUnless(std::string_view name, double neutral) const {
@@ -116,6 +156,12 @@ Status GgufKeys::RefuseUnless(std::string_view name, double neutral) const {
   if (value == neutral) return Status();
   return Unsupported("gguf: {}: {} is {}; this build runs {} models only with {}", file_.path(), Key(name), value,
                      prefix_, neutral);
+}
+
+Status GgufKeys::RefuseIfThere(std::string_view name) const {
+  if (!Has(name)) return Status();
+  return Unsupported("gguf: {}: {} is set; this build runs {} models only without it", file_.path(), Key(name),
+                     prefix_);
 }
 
 LayerSpec PlainLayer(const GgufHyperparameters& params) {

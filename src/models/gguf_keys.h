@@ -37,15 +37,25 @@ class GgufKeys {
   Result<int64_t> IntOr(std::string_view name, int64_t fallback, int64_t low, int64_t high) const;
   // A finite number in [low, high].
   Result<double> FloatOr(std::string_view name, double fallback, double low, double high) const;
+  Result<bool> BoolOr(std::string_view name, bool fallback) const;
+  // A number above 0; `fallback` where the key is absent or 0, as files say that there is none.
+  Result<float> MultiplierOr(std::string_view name, float fallback) const;
 
-  // Fills what ModelSpec says of the whole model (sizes, norm_eps), and returns the rest.
-  Result<GgufHyperparameters> ReadCommon(ModelSpec& spec) const;
-  // Theta, scaling and divisors of the file's rope.
+  // Fills what ModelSpec says of the whole model (sizes, norms), and returns the rest.
+  Result<GgufHyperparameters> ReadCommon(ModelSpec& spec, nn::NormKind norm_kind = nn::NormKind::kRms) const;
+  // Theta, scaling and divisors of the file's rope, LongRoPE's too.
   Result<nn::RopeConfig> ReadRope(const GgufHyperparameters& params, bool interleaved) const;
+  // The tensor `name` of num_pairs finite numbers above 0.
+  Result<std::vector<float>> ReadDivisors(std::string_view name, int num_pairs) const;
   // Unsupported when one of `names` is there with a value other than `neutral`: this build would ignore it.
   Status RefuseUnless(std::string_view name, double neutral) const;
+  // Unsupported when the file has the key at all.
+  Status RefuseIfThere(std::string_view name) const;
 
  private:
+  // The divisors of LongRoPE, where the file has them.
+  Status ReadLongRope(nn::RopeConfig& rope) const;
+
   const formats::GgufFile& file_;
   std::string prefix_;
 };

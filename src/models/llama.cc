@@ -1,5 +1,7 @@
 // Llama 1 to 3 and what shares their shape (Mistral, SmolLM, Yi, ...): Touvron et al. 2023, Jiang et al. 2023.
 #include "models/gguf_keys.h"
+#include "models/hf_keys.h"
+#include "models/hf_registry.h"
 #include "models/registry.h"
 
 namespace adit::models {
@@ -18,6 +20,21 @@ Status LlamaFromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   ADIT_ASSIGN_OR_RETURN(std::get<nn::AttentionBlockConfig>(layer.mixer).shape.window,
                         keys.IntOr("attention.sliding_window", 0, 0, int64_t{1} << 40));
   spec.layers.assign(static_cast<size_t>(params.num_layers), layer);
+  return Status();
+}
+
+Status LlamaFromHf(HfKeys& keys) {
+  ADIT_ASSIGN_OR_RETURN(const HfHyperparameters params, keys.ReadCommon({}));
+  keys.AddTensors(LlamaTensorRules(params, /*interleaved=*/true));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("partial_rotary_factor", 1.0));
+  ADIT_RETURN_IF_ERROR(keys.RefuseUnless("rope_interleaved", 0.0));
+  return keys.ReadRope(params.head_dim);
+}
+
+Status MistralFromHf(HfKeys& keys) {
+  ADIT_RETURN_IF_ERROR(LlamaFromHf(keys));
+  ADIT_ASSIGN_OR_RETURN(const int64_t window, keys.config().IntOr("sliding_window", 0, 0, int64_t{1} << 31));
+  if (window > 0) keys.SetInt("attention.sliding_window", window);
   return Status();
 }
 

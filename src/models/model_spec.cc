@@ -1,6 +1,20 @@
 #include "models/model_spec.h"
 
+#include <algorithm>
+
 namespace adit::models {
+
+int64_t ModelSpec::ShortRopeLength() const {
+  for (const nn::RopeConfig& rope : ropes) {
+    if (!rope.long_divisors.empty()) return static_cast<int64_t>(rope.original_context);
+  }
+  return 0;
+}
+
+bool ModelSpec::NeedsWholeSequences() const {
+  return std::ranges::any_of(
+      layers, [](const LayerSpec& layer) { return !std::get<nn::AttentionBlockConfig>(layer.mixer).shape.causal; });
+}
 
 std::vector<nn::CacheSpec> ModelSpec::CacheSpecs() const {
   std::vector<nn::CacheSpec> specs;

@@ -8,8 +8,12 @@ namespace adit::models {
 namespace {
 
 constexpr Family kFamilies[] = {
-    {"gemma3", &Gemma3FromGguf}, {"llama", &LlamaFromGguf}, {"mistral", &LlamaFromGguf},
-    {"qwen2", &Qwen2FromGguf},   {"qwen3", &Qwen3FromGguf}, {"smollm3", &SmolLm3FromGguf},
+    {"bert", &BertFromGguf},       {"command-r", &CohereFromGguf},  {"gemma", &GemmaFromGguf},
+    {"gemma2", &Gemma2FromGguf},   {"gemma3", &Gemma3FromGguf},     {"glm4", &Glm4FromGguf},
+    {"gpt2", &Gpt2FromGguf},       {"gptneox", &GptNeoxFromGguf},   {"granite", &GraniteFromGguf},
+    {"llama", &LlamaFromGguf},     {"mistral", &LlamaFromGguf},     {"olmo2", &Olmo2FromGguf},
+    {"phi3", &Phi3FromGguf},       {"qwen2", &Qwen2FromGguf},       {"qwen3", &Qwen3FromGguf},
+    {"smollm3", &SmolLm3FromGguf}, {"stablelm", &StableLmFromGguf}, {"starcoder2", &Starcoder2FromGguf},
 };
 
 // The vocabulary is as long as the embedding table; a tokenizer may name fewer tokens.

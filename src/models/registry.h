@@ -19,14 +19,26 @@ struct Family {
 // a feature that this build would have to ignore; Corrupt for keys that are absent or out of range.
 Result<ModelSpec> SpecFromGguf(const formats::GgufFile& file);
 
-// "gemma3, llama, ...", for messages.
+// "bert, command-r, ...", for messages.
 std::string SupportedArchitectures();
 
+Status BertFromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status CohereFromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status GemmaFromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Gemma2FromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Gemma3FromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Glm4FromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Gpt2FromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status GptNeoxFromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status GraniteFromGguf(const formats::GgufFile& file, ModelSpec& spec);
 Status LlamaFromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Olmo2FromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Phi3FromGguf(const formats::GgufFile& file, ModelSpec& spec);
 Status Qwen2FromGguf(const formats::GgufFile& file, ModelSpec& spec);
 Status Qwen3FromGguf(const formats::GgufFile& file, ModelSpec& spec);
-Status Gemma3FromGguf(const formats::GgufFile& file, ModelSpec& spec);
 Status SmolLm3FromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status StableLmFromGguf(const formats::GgufFile& file, ModelSpec& spec);
+Status Starcoder2FromGguf(const formats::GgufFile& file, ModelSpec& spec);
 
 }  // namespace adit::models
 

@@ -55,7 +55,8 @@ TEST(Registry, RefusesAnotherArchitectureByNameAndSaysWhatItRuns) {
   const auto spec = SpecOf({.architecture = "rwkv7"});
   EXPECT_EQ(spec.status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(spec.status().message(), HasSubstr("'rwkv7'"));
-  EXPECT_THAT(spec.status().message(), HasSubstr("gemma3, llama, mistral, qwen2, qwen3, smollm3"));
+  EXPECT_THAT(spec.status().message(),
+              HasSubstr("bert, command-r, gemma, gemma2, gemma3, glm4, gpt2, gptneox, granite, llama, "));
 }
 
 TEST(Registry, RefusesWhatItWouldHaveToIgnore) {
@@ -69,6 +70,40 @@ TEST(Registry, RefusesWhatItWouldHaveToIgnore) {
     EXPECT_EQ(spec.status().code(), StatusCode::kUnsupported) << what;
     EXPECT_THAT(spec.status().message(), HasSubstr(what));
   }
+}
+
+TEST(Registry, Gemma2FilesThatSayNothingHaveTheCapsOfTheReleasedModels) {
+  const auto spec = SpecOf({.architecture = "gemma2"});
+  ASSERT_TRUE(spec.ok()) << spec.status().ToString();
+  EXPECT_EQ(spec->output.softcap, 30.0f);
+  EXPECT_EQ(std::get<nn::AttentionBlockConfig>(spec->layers[0].mixer).shape.softcap, 50.0f);
+  EXPECT_EQ(std::get<nn::AttentionBlockConfig>(spec->layers[0].mixer).shape.window, 4096);
+}
+
+TEST(Registry, GraniteMultipliersAreRead) {
+  const auto spec = SpecOf({.architecture = "granite", .more_keys = [](auto& builder) {
+                              builder.template Add<float>("granite.attention.scale", 0.5f)
+                                  .template Add<float>("granite.embedding_scale", 12.0f)
+                                  .template Add<float>("granite.residual_scale", 0.25f)
+                                  .template Add<float>("granite.logit_scale", 8.0f);
+                            }});
+  ASSERT_TRUE(spec.ok()) << spec.status().ToString();
+  EXPECT_EQ(std::get<nn::AttentionBlockConfig>(spec->layers[0].mixer).shape.scale, 0.5f);
+  EXPECT_EQ(spec->embedding.scale, 12.0f);
+  EXPECT_EQ(spec->residual_scale, 0.25f);
+  EXPECT_EQ(spec->output.scale, 0.125f);
+}
+
+TEST(Registry, StableLmIsParallelWhereItHasOneNorm) {
+  EXPECT_EQ(SpecOf({.architecture = "stablelm"})->layers[0].feed_forward_input, FeedForwardInput::kAfterMixer);
+  EXPECT_EQ(SpecOf({.architecture = "stablelm", .without = "blk.0.ffn_norm.weight"})->layers[0].feed_forward_input,
+            FeedForwardInput::kAsMixer);
+}
+
+TEST(Registry, LongRopeNeedsBothTensorsInTheirSize) {
+  const auto missing = SpecOf({.architecture = "phi3", .extra = "rope_factors_long.weight"});
+  EXPECT_THAT(missing.status().message(), HasSubstr("'rope_factors_short.weight' is not 4 values"));
+  EXPECT_EQ(SpecOf({.architecture = "phi3"})->ShortRopeLength(), 0);
 }
 
 TEST(Registry, RefusesNumbersThatCannotBe) {
@@ -85,6 +120,11 @@ TEST(Weights, MissingTensorIsNamed) {
     EXPECT_EQ(status.code(), StatusCode::kCorrupt) << name;
     EXPECT_THAT(status.message(), HasSubstr(std::string("'") + name + "' is missing"));
   }
+}
+
+TEST(Weights, MissingGateIsNamedWhereUpHasItsOwnSize) {
+  const Status status = LoadingOf({.without = "blk.0.ffn_gate.weight"});
+  EXPECT_THAT(status.message(), HasSubstr("'blk.0.ffn_gate.weight' is missing"));
 }
 
 TEST(Weights, TensorWithoutAPlaceIsRefused) {

@@ -14,25 +14,37 @@
 #include "models/model_spec.h"
 #include "nn/exec_context.h"
 #include "nn/linear.h"
+#include "nn/norm.h"
 
 namespace adit::models {
 
 using MixerWeights = std::variant<nn::AttentionBlockWeights>;
-using FeedForwardWeights = std::variant<nn::GatedFeedForwardWeights>;
+using FeedForwardWeights = std::variant<nn::GatedFeedForwardWeights, nn::PlainFeedForwardWeights>;
 
+// Norms over hidden_dim; those that the layer's NormPlaces has no place for are empty.
 struct LayerWeights {
-  std::vector<float> mixer_norm, feed_forward_norm;            // [hidden_dim]
-  std::vector<float> post_mixer_norm, post_feed_forward_norm;  // [hidden_dim] with post_norms, else empty
+  nn::Norm mixer_norm, feed_forward_norm;            // of what a block reads
+  nn::Norm post_mixer_norm, post_feed_forward_norm;  // of what it gives, or of the residual after it
   MixerWeights mixer;
   FeedForwardWeights feed_forward;
 };
 
-// The table of embeddings, read in place from the checkpoint, a row at a time.
+// A table of embeddings, read in place from the checkpoint, a row at a time.
 struct EmbeddingTable {
   DType dtype = DType::kF32;
-  const std::byte* rows = nullptr;  // [vocab_size] rows of row_bytes
+  const std::byte* rows = nullptr;  // rows of row_bytes
   size_t row_bytes = 0;
 };
+
+// Products of weights with one token.
+struct ProductCount {
+  size_t weight_bytes = 0;  // as packed: what they read
+  int64_t q8 = 0;           // with 8-bit codes of activations
+  int64_t f32 = 0;          // with floats
+
+  ProductCount& operator+=(const ProductCount& other);
+};
+ProductCount ProductsOf(const nn::PackedMatrix& matrix);
 
 // Called now and then while weights are packed, with the share that is done, 0 to 1.
 using LoadProgress = std::function<void(double)>;
@@ -41,26 +53,35 @@ using LoadProgress = std::function<void(double)>;
 struct ModelWeights {
   std::shared_ptr<const formats::WeightSource> source;  // embeddings, and all that is not packed, stay in its mapping
   AlignedBuffer packed;
-  EmbeddingTable embedding;
+  std::vector<AlignedBuffer> in_place;  // rows that are read as they are and that the source does not hold so
+  EmbeddingTable embedding;             // [vocab_size, hidden_dim]
+  EmbeddingTable positions;             // [context_length, hidden_dim] with learned positions
+  std::vector<float> token_type;        // [hidden_dim] of the first type, where there are types
+  nn::Norm embedding_norm;              // empty: none
   std::vector<LayerWeights> layers;
-  std::vector<float> final_norm;  // [hidden_dim]
-  nn::Linear output;              // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
-  size_t weight_bytes = 0;        // that a token of one sequence reads
+  nn::Norm final_norm;           // empty: none
+  nn::Linear output;             // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
+  ProductCount layer_products;   // of all layers
+  ProductCount output_products;  // of `output`
+  bool two_terms = false;        // whether 8-bit activations have second terms (kernels/matmul.h),
+  float least_outlier = 0.0f;    // and in which blocks (nn/workspace.h)
 };
 
-// Which products read their input in two 8-bit terms (nn/linear.h) where the weights are quantised.
+// Which blocks of activations products read in two 8-bit terms (kernels/matmul.h) where the weights are quantised.
 enum class ActivationTerms : uint8_t {
-  kOne,     // none: the fastest prefill
-  kNormed,  // those of normed rows: q, k, v, gate, up, output
-  kTwo,     // all: close to float activations
+  kOne,       // none: the fastest prefill
+  kOutliers,  // those whose codes a large number coarsens
+  kTwo,       // all: close to float activations
 };
 
-// Two for models with narrow rows, which rounding to 8 bits harms most and which run fast anyhow; one for the others.
+// Outliers for models with narrow rows, which rounding to 8 bits harms most; one for the others.
 ActivationTerms ActivationTermsFor(const ModelSpec& spec);
 
 // Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.
-// Corrupt for a tensor that is missing or has another shape, Unsupported for tensors that the spec has no place for:
-// both by name. Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.
+// Matrices of one input that
+// the checkpoint holds as one, q, k and v or gate and up, are taken apart by rows. Corrupt for a tensor that is missing
+// or has another shape, Unsupported for tensors that the spec has no place for: both by name. Pages of the file are let
+// go as they are packed, so that peak memory stays near the size of the file.
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
                                  const nn::ExecContext& context, ActivationTerms terms, const LoadProgress& progress);
 

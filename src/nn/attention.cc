@@ -158,9 +158,11 @@ class AttentionRun {
                      .kv = input_.kv,
                      .block_table = rows.block_tables[input_.kv_group].data(),
                      .first_position = rows.first_position,
+                     .seen_by_all = config_.causal ? 0 : rows.first_position + rows.num_rows,
                      .window = config_.window,
                      .heads_per_kv = heads_per_kv(),
-                     .scale = config_.scale},
+                     .scale = config_.scale,
+                     .softcap = config_.softcap},
                     {.kv_head = kv_head,
                      .query_begin = tile.query_begin,
                      .query_end = tile.query_end,
@@ -190,8 +192,9 @@ class AttentionRun {
   }
 
   ChunkRange ChunksOf(const Tile& tile) const {
-    const int64_t first = batch_.sequences[tile.sequence].first_position;
-    return VisibleChunks(first + tile.query_begin, first + tile.query_end - 1, config_.window);
+    const SequenceRows& rows = batch_.sequences[tile.sequence];
+    const int64_t last = config_.causal ? tile.query_end : rows.num_rows;
+    return VisibleChunks(rows.first_position + tile.query_begin, rows.first_position + last - 1, config_.window);
   }
 
   int64_t num_items() const { return static_cast<int64_t>(scratch_.tiles_.size()) * config_.num_kv_heads; }

@@ -18,10 +18,14 @@ namespace adit::nn {
 struct AttentionConfig {
   int num_heads = 0;
   int num_kv_heads = 0;
-  int k_dim = 0;       // of a query and key head
-  int v_dim = 0;       // of a value head
-  int64_t window = 0;  // positions a query sees, its own included; 0: all before it
-  float scale = 1.0f;  // of the scores
+  int k_dim = 0;         // of a query and key head
+  int v_dim = 0;         // of a value head
+  int64_t window = 0;    // positions a query sees, its own included; 0: all before it
+  float scale = 1.0f;    // of the scores
+  float softcap = 0.0f;  // > 0: a score s becomes softcap * tanh(s / softcap)
+  // A row sees its own position and those before it. False: all of its sequence, whose rows lie in one batch then; for
+  // layers without a window.
+  bool causal = true;
 };
 
 // Memory of the attention of one forward pass, sized once.

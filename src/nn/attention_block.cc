@@ -2,14 +2,30 @@
 
 #include <array>
 
-#include "nn/norm.h"
-
 namespace adit::nn {
 namespace {
 
+void NormHeads(const Pass& pass, QkNorm kind, const Norm& norm, float* heads, int num_heads, int k_dim) {
+  switch (kind) {
+    case QkNorm::kNone:
+      return;
+    case QkNorm::kHead:
+      RunNorm(pass, norm, heads, num_heads, heads);
+      return;
+    case QkNorm::kEachHead:
+      for (int64_t first = 0; first < int64_t{num_heads} * k_dim; first += k_dim) {
+        RunNormPart(pass, norm, first, k_dim, heads + first, heads + first);
+      }
+      return;
+    case QkNorm::kRow:
+      RunNorm(pass, norm, heads, 1, heads);
+      return;
+  }
+}
+
 // Norms and turns the queries and keys of each row, and stores its keys and values in the cache.
 void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBlockConfig& config,
-               const AttentionBlockWeights& weights, std::span<const Rope> ropes, float norm_eps) {
+               const AttentionBlockWeights& weights, std::span<const Rope> ropes) {
   const AttentionConfig& shape = config.shape;
   const kernels::KvView kv = pass.kv_layout.View(pass.kv_pool, layer);
   const size_t group = pass.kv_layout.group_of(layer);
@@ -29,10 +45,8 @@ void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBl
     float* q = pass.work.q + row * shape.num_heads * shape.k_dim;
     float* k = pass.work.k + row * shape.num_kv_heads * shape.k_dim;
     const float* v = pass.work.v + row * shape.num_kv_heads * shape.v_dim;
-    if (config.qk_norm) {
-      RmsNorm(pass, q, weights.q_norm, norm_eps, shape.num_heads, q);
-      RmsNorm(pass, k, weights.k_norm, norm_eps, shape.num_kv_heads, k);
-    }
+    NormHeads(pass, config.qk_norm, weights.q_norm, q, shape.num_heads, shape.k_dim);
+    NormHeads(pass, config.qk_norm, weights.k_norm, k, shape.num_kv_heads, shape.k_dim);
     turn(row, q, shape.num_heads);
     turn(row, k, shape.num_kv_heads);
     const RowPlace& place = pass.work.places[static_cast<size_t>(row)];
@@ -44,8 +58,7 @@ void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBl
 }  // namespace
 
 void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const AttentionBlockConfig& config,
-                       const AttentionBlockWeights& weights, std::span<const Rope> ropes, float norm_eps,
-                       BlockOutput output) {
+                       const AttentionBlockWeights& weights, std::span<const Rope> ropes, BlockOutput output) {
   const AttentionConfig& shape = config.shape;
   Workspace& work = pass.work;
   const int64_t num_tokens = pass.num_tokens();
@@ -57,7 +70,7 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
   RunLinear(worker, projections, work.normed.Input(), num_tokens);
   worker.Barrier();
 
-  PlaceKeys(worker, pass, layer, config, weights, ropes, norm_eps);
+  PlaceKeys(worker, pass, layer, config, weights, ropes);
   worker.Barrier();
 
   const ActivationRows attended = work.attended.Narrowed(int64_t{shape.num_heads} * shape.v_dim);

@@ -88,20 +88,23 @@ class AttentionCase {
     for (int64_t query = 0; query < query_counts_[s]; ++query) {
       const int64_t position = lengths_[s] - query_counts_[s] + query;
       const int64_t begin = config_.window > 0 ? std::max<int64_t>(0, position - config_.window + 1) : 0;
+      const int64_t end = config_.causal ? position + 1 : lengths_[s];
       for (int head = 0; head < config_.num_heads; ++head) {
         const float* q = queries_[s].data() + (query * config_.num_heads + head) * config_.k_dim;
         std::vector<double> weights;
         double sum = 0.0;
-        for (int64_t t = begin; t <= position; ++t) {
+        for (int64_t t = begin; t < end; ++t) {
           const float* k = keys_[s].data() + (t * config_.num_kv_heads + head / group) * config_.k_dim;
           double score = 0.0;
           for (int d = 0; d < config_.k_dim; ++d) score += static_cast<double>(q[d]) * k[d];
-          weights.push_back(std::exp(score * config_.scale));
+          score *= config_.scale;
+          if (config_.softcap > 0.0f) score = config_.softcap * std::tanh(score / config_.softcap);
+          weights.push_back(std::exp(score));
           sum += weights.back();
         }
         for (int d = 0; d < config_.v_dim; ++d) {
           double value = 0.0;
-          for (int64_t t = begin; t <= position; ++t) {
+          for (int64_t t = begin; t < end; ++t) {
             value += weights[static_cast<size_t>(t - begin)] *
                      values_[s][static_cast<size_t>((t * config_.num_kv_heads + head / group) * config_.v_dim + d)];
           }
@@ -125,9 +128,25 @@ AttentionConfig Shape(int64_t window) {
   return {.num_heads = 6, .num_kv_heads = 2, .k_dim = 32, .v_dim = 16, .window = window, .scale = 0.1768f};
 }
 
+AttentionConfig CappedShape() {
+  AttentionConfig config = Shape(0);
+  config.softcap = 1.5f;
+  return config;
+}
+
+AttentionConfig TwoWayShape() {
+  AttentionConfig config = Shape(0);
+  config.causal = false;
+  return config;
+}
+
 TEST(Attention, FollowsTheFormula) {
-  for (int64_t window : {0, 1, 8, 300}) {
-    const AttentionCase attention(Shape(window), {1, 40, 700}, {1, 40, 3});
+  const std::vector<AttentionCase> cases = {
+      {Shape(0), {1, 40, 700}, {1, 40, 3}},      {Shape(1), {1, 40, 700}, {1, 40, 3}},
+      {Shape(8), {1, 40, 700}, {1, 40, 3}},      {Shape(300), {1, 40, 700}, {1, 40, 3}},
+      {CappedShape(), {1, 40, 700}, {1, 40, 3}}, {TwoWayShape(), {1, 40, 300}, {1, 40, 300}}};
+  for (size_t c = 0; c < cases.size(); ++c) {
+    const AttentionCase& attention = cases[c];
     for (const kernels::KernelSet& set : kernels::KernelSets()) {
       if (!set.available) continue;
       const double tolerance = set.table->native_kv == kernels::KvType::kF32 ? 1e-5 : 4e-3;
@@ -136,7 +155,7 @@ TEST(Attention, FollowsTheFormula) {
         const std::vector<double> want = attention.Expected(s);
         ASSERT_EQ(got.size(), want.size());
         for (size_t i = 0; i < want.size(); ++i) {
-          ASSERT_NEAR(got[i], want[i], tolerance) << set.table->name << " window " << window << " sequence " << s;
+          ASSERT_NEAR(got[i], want[i], tolerance) << set.table->name << " case " << c << " sequence " << s;
         }
       }
     }
@@ -146,8 +165,11 @@ TEST(Attention, FollowsTheFormula) {
 // Alone on one thread, and in company on several threads: long contexts are split, short ones are not, the bits are the
 // same.
 TEST(Attention, DoesNotDependOnCompanyOrThreads) {
-  for (int64_t window : {0, 290}) {
-    const AttentionCase attention(Shape(window), {5, 1030, 257, 64}, {5, 2, 1, 50});
+  const std::vector<AttentionCase> cases = {{Shape(0), {5, 1030, 257, 64}, {5, 2, 1, 50}},
+                                            {Shape(290), {5, 1030, 257, 64}, {5, 2, 1, 50}},
+                                            {CappedShape(), {5, 1030, 257, 64}, {5, 2, 1, 50}},
+                                            {TwoWayShape(), {5, 600, 1, 20}, {5, 600, 1, 20}}};
+  for (const AttentionCase& attention : cases) {
     for (const kernels::KernelSet& set : kernels::KernelSets()) {
       if (!set.available) continue;
       std::vector<float> alone;

@@ -28,4 +28,20 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
   RunOutputLinear(worker, pass, weights.down, gated, output);
 }
 
+void RunPlainFeedForward(Worker& worker, const Pass& pass, const PlainFeedForwardConfig& config,
+                         const PlainFeedForwardWeights& weights, BlockOutput output) {
+  const ActivationRows activated = pass.work.gated.Narrowed(config.ffn_dim);
+  const LinearJob projection{.linear = &weights.up, .out = activated.f32, .out_stride = config.ffn_dim};
+  RunLinear(worker, std::span(&projection, 1), pass.work.normed.Input(), pass.num_tokens());
+  worker.Barrier();
+
+  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+    pass.kernels.activate({.x = activated.Row(row), .num_elements = config.ffn_dim, .activation = config.activation});
+    QuantizeRow(worker, pass, activated, row);
+  }
+  worker.Barrier();
+
+  RunOutputLinear(worker, pass, weights.down, activated, output);
+}
+
 }  // namespace adit::nn

@@ -14,13 +14,14 @@ struct SequenceRows {
   // [num_groups] of KvLayout, each covering positions 0 .. first_position + num_rows - 1. Entries of a group with a
   // window may be anything where no query of this batch looks back to.
   std::span<const std::span<const int32_t>> block_tables;
+  bool long_rope = false;  // turn by the frequencies for long sequences, where a rope has them (RopeConfig)
 };
 
 // What one forward pass computes: a ragged batch of tokens of several sequences, prompts and decodes alike.
 struct ForwardBatch {
   std::span<const int32_t> tokens;          // [num_tokens], ids inside the vocabulary
   std::span<const SequenceRows> sequences;  // in the order of their rows; together they cover all rows
-  std::span<const int64_t> logit_rows;      // rows whose logits are wanted, increasing
+  std::span<const int64_t> logit_rows;      // rows whose logits, or hidden states, are wanted, increasing
 };
 
 }  // namespace adit::nn

@@ -9,31 +9,49 @@ namespace {
 
 // Pieces per worker: enough that one held up by another process leaves little behind, few enough that claiming is free.
 constexpr int64_t kPiecesPerWorker = 8;
-// Packed weights that a worker multiplies with first terms and then, from its second-level cache, with second terms.
-constexpr size_t kTwoTermBytes = size_t{128} << 10;
 
-void MultiplyPanels(const LinearJob& job, const LinearInput& input, int64_t num_tokens, int64_t begin, int64_t end) {
+// Kernels that take many tokens arrange the activations of up to 48 for 12 panels at a time (generic/matmul_q8.h): with
+// fewer panels in a piece that work is done again more often than it need be, and with other numbers of tokens a part
+// of a chunk is left over.
+constexpr int64_t kChunkTokens = 48;
+constexpr int64_t kGroupPanels = 12;
+
+// How a group of products is cut into pieces: ranges of panels by ranges of tokens.
+struct Pieces {
+  int64_t panels = 0;  // of a piece
+  int64_t tokens = 0;
+};
+
+Pieces CutInto(int64_t num_pieces, int64_t total_panels, int64_t num_tokens) {
+  const int64_t panels = std::max<int64_t>(1, total_panels / num_pieces);
+  if (panels >= kGroupPanels || num_tokens < 2 * kChunkTokens) return {.panels = panels, .tokens = num_tokens};
+  const int64_t num_chunks = (num_tokens + kChunkTokens - 1) / kChunkTokens;
+  const int64_t num_groups = (total_panels + kGroupPanels - 1) / kGroupPanels;
+  const int64_t token_ranges = std::min(num_chunks, (num_pieces + num_groups - 1) / num_groups);
+  return {.panels = kGroupPanels, .tokens = (num_chunks + token_ranges - 1) / token_ranges * kChunkTokens};
+}
+
+kernels::ActivationView From(kernels::ActivationView view, int64_t token) {
+  if (view.f32 != nullptr) view.f32 += token * view.f32_stride;
+  if (view.q8 != nullptr) view.q8 += token * view.q8_stride;
+  return view;
+}
+
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+void MultiplyPiece(const LinearJob& job, const LinearInput& input, Range tokens, Range panels) {
   const Linear& linear = *job.linear;
-  const kernels::MatmulArgs first{.activations = input.rows,
-                                  .num_tokens = num_tokens,
-                                  .bias = linear.bias.empty() ? nullptr : linear.bias.data(),
-                                  .out = job.out,
-                                  .out_stride = job.out_stride,
-                                  .accumulate = job.accumulate};
-  if (!linear.two_terms || !linear.wants_q8()) {
-    linear.matrix.Multiply(first, begin, end);
-    return;
-  }
-  const kernels::MatmulArgs second{.activations = input.second_terms,
-                                   .num_tokens = num_tokens,
-                                   .out = job.out,
-                                   .out_stride = job.out_stride,
-                                   .accumulate = true};
-  const int64_t step = std::max<int64_t>(1, static_cast<int64_t>(kTwoTermBytes / linear.matrix.panel_bytes()));
-  for (; begin < end; begin += step) {
-    linear.matrix.Multiply(first, begin, std::min(begin + step, end));
-    linear.matrix.Multiply(second, begin, std::min(begin + step, end));
-  }
+  linear.matrix.Multiply({.activations = From(input.rows, tokens.begin),
+                          .second_terms = From(input.second_terms, tokens.begin),
+                          .num_tokens = tokens.end - tokens.begin,
+                          .bias = linear.bias.empty() ? nullptr : linear.bias.data(),
+                          .out = job.out + tokens.begin * job.out_stride,
+                          .out_stride = job.out_stride,
+                          .accumulate = job.accumulate},
+                         panels.begin, panels.end);
 }
 
 }  // namespace
@@ -43,13 +61,13 @@ PackedMatrix::PackedMatrix(const kernels::KernelTable& kernels, DType dtype, int
   ADIT_CHECK(kernels_->matmul != nullptr);
 }
 
-void PackedMatrix::Pack(const std::byte* rows, std::byte* panels, int64_t panel_begin, int64_t panel_end) const {
+void PackedMatrix::PackRows(const std::byte* rows, int64_t num_rows, std::byte* panels) const {
   kernels_->pack({.rows = rows,
                   .row_bytes = RowBytes(dtype_, num_cols_),
-                  .num_rows = num_rows_,
+                  .num_rows = num_rows,
                   .num_cols = num_cols_,
                   .panels = panels},
-                 panel_begin, panel_end);
+                 0, (num_rows + panel_rows() - 1) / panel_rows());
 }
 
 void PackedMatrix::Multiply(kernels::MatmulArgs args, int64_t panel_begin, int64_t panel_end) const {
@@ -62,16 +80,20 @@ void PackedMatrix::Multiply(kernels::MatmulArgs args, int64_t panel_begin, int64
 void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const LinearInput& input, int64_t num_tokens) {
   int64_t total_panels = 0;
   for (const LinearJob& job : jobs) total_panels += job.linear->matrix.num_panels();
-  const int64_t panels_per_piece = std::max<int64_t>(1, total_panels / (worker.count() * kPiecesPerWorker));
+  const Pieces cut = CutInto(worker.count() * kPiecesPerWorker, total_panels, num_tokens);
+  const int64_t token_ranges = (num_tokens + cut.tokens - 1) / cut.tokens;
 
   int64_t piece = worker.Claim();
   int64_t job_first_piece = 0;
   for (const LinearJob& job : jobs) {
     const int64_t num_panels = job.linear->matrix.num_panels();
-    const int64_t num_pieces = (num_panels + panels_per_piece - 1) / panels_per_piece;
+    const int64_t num_pieces = (num_panels + cut.panels - 1) / cut.panels * token_ranges;
     for (; piece < job_first_piece + num_pieces; piece = worker.Claim()) {
-      const int64_t panel_begin = (piece - job_first_piece) * panels_per_piece;
-      MultiplyPanels(job, input, num_tokens, panel_begin, std::min(panel_begin + panels_per_piece, num_panels));
+      const int64_t index = piece - job_first_piece;
+      const int64_t token = index % token_ranges * cut.tokens;
+      const int64_t panel = index / token_ranges * cut.panels;
+      MultiplyPiece(job, input, {token, std::min(token + cut.tokens, num_tokens)},
+                    {panel, std::min(panel + cut.panels, num_panels)});
     }
     job_first_piece += num_pieces;
   }

@@ -33,8 +33,9 @@ class PackedMatrix {
   size_t panel_bytes() const { return kernels_->panel_bytes(num_cols_); }
   int panel_rows() const { return kernels_->panel_rows; }
 
-  // Packs panels [panel_begin, panel_end) of the file's `rows` into `panels`. Thread-safe for disjoint ranges.
-  void Pack(const std::byte* rows, std::byte* panels, int64_t panel_begin, int64_t panel_end) const;
+  // Packs `num_rows` of the rows into as many `panels` as they fill; they begin where a panel does, and the last panel
+  // is filled up only at the end of the matrix. Thread-safe.
+  void PackRows(const std::byte* rows, int64_t num_rows, std::byte* panels) const;
   // The packed panels, or the file's rows where nothing is packed; they outlive this.
   void set_data(const std::byte* data) { data_ = data; }
 
@@ -53,10 +54,6 @@ class PackedMatrix {
 struct Linear {
   PackedMatrix matrix;
   std::vector<float> bias;  // [num_rows], or empty: none
-  // Where x is read as 8-bit codes: whether what the codes leave of x is multiplied too, as 8-bit codes of its own.
-  // Twice the operations, the same bytes of weights, and an error of x about 200 times smaller.
-  bool two_terms = false;
-
   bool wants_q8() const { return matrix.activation() == kernels::ActivationFormat::kQ8; }
 };
 
@@ -68,8 +65,8 @@ struct LinearJob {
   bool accumulate = false;  // add to out
 };
 
-// What the jobs of a group read: rows of activations, and the second terms of their 8-bit form (q8 alone is set, null
-// where no job has two terms).
+// What the jobs of a group read: rows of activations, and the second terms of their 8-bit form (q8 alone is set, or
+// nothing), which make the error of x about 200 times smaller in the blocks that have them.
 struct LinearInput {
   kernels::ActivationView rows;
   kernels::ActivationView second_terms;

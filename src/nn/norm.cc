@@ -1,32 +1,77 @@
 #include "nn/norm.h"
 
-namespace adit::nn {
+#include <algorithm>
 
-void RmsNorm(const Pass& pass, const float* x, std::span<const float> weight, float eps, int64_t num_rows, float* out) {
-  const int64_t dim = static_cast<int64_t>(weight.size());
-  pass.kernels.rms_norm({.x = x,
-                         .x_stride = dim,
-                         .weight = weight.data(),
-                         .eps = eps,
-                         .num_rows = num_rows,
-                         .dim = dim,
-                         .out = out,
-                         .out_stride = dim});
+namespace adit::nn {
+namespace {
+
+bool IsThere(const Norm* norm) { return norm != nullptr && !norm->empty(); }
+
+struct Vectors {
+  const float* x;
+  int64_t num_rows;
+  int64_t dim;
+  float* out;
+};
+
+// With the weights from element `first` of the norm's on.
+void RunFrom(const Pass& pass, const Norm& norm, int64_t first, const Vectors& vectors) {
+  if (norm.kind == NormKind::kRms) {
+    pass.kernels.rms_norm({.x = vectors.x,
+                           .x_stride = vectors.dim,
+                           .weight = norm.weight.data() + first,
+                           .eps = norm.eps,
+                           .num_rows = vectors.num_rows,
+                           .dim = vectors.dim,
+                           .out = vectors.out,
+                           .out_stride = vectors.dim});
+  } else {
+    pass.kernels.layer_norm({.x = vectors.x,
+                             .x_stride = vectors.dim,
+                             .weight = norm.weight.data() + first,
+                             .bias = norm.bias.empty() ? nullptr : norm.bias.data() + first,
+                             .eps = norm.eps,
+                             .num_rows = vectors.num_rows,
+                             .dim = vectors.dim,
+                             .out = vectors.out,
+                             .out_stride = vectors.dim});
+  }
 }
 
-void JoinAndNorm(Worker& worker, const Pass& pass, std::span<const float> post_norm, std::span<const float> norm,
-                 float eps) {
+void ReadResidual(Worker& worker, const Pass& pass, const Norm* norm, int64_t row) {
+  const int64_t dim = pass.work.hidden_dim;
+  const float* residual = pass.work.residual + row * dim;
+  float* normed = pass.work.normed.Row(row);
+  if (IsThere(norm)) {
+    RunNorm(pass, *norm, residual, 1, normed);
+  } else {
+    std::copy_n(residual, dim, normed);
+  }
+  QuantizeRow(worker, pass, pass.work.normed, row);
+}
+
+}  // namespace
+
+void RunNorm(const Pass& pass, const Norm& norm, const float* x, int64_t num_rows, float* out) {
+  RunFrom(pass, norm, 0, {.x = x, .num_rows = num_rows, .dim = static_cast<int64_t>(norm.weight.size()), .out = out});
+}
+
+void RunNormPart(const Pass& pass, const Norm& norm, int64_t first, int64_t dim, const float* x, float* out) {
+  RunFrom(pass, norm, first, {.x = x, .num_rows = 1, .dim = dim, .out = out});
+}
+
+void RunJoin(Worker& worker, const Pass& pass, const Join& join) {
   const int64_t dim = pass.work.hidden_dim;
   for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
     float* residual = pass.work.residual + row * dim;
-    if (!post_norm.empty()) {
+    if (join.has_next && join.next_reads_first) ReadResidual(worker, pass, join.next_norm, row);
+    if (join.output == BlockOutput::kApart) {
       float* block_out = pass.work.block_out + row * dim;
-      RmsNorm(pass, block_out, post_norm, eps, 1, block_out);
-      for (int64_t i = 0; i < dim; ++i) residual[i] += block_out[i];
+      if (IsThere(join.output_norm)) RunNorm(pass, *join.output_norm, block_out, 1, block_out);
+      for (int64_t i = 0; i < dim; ++i) residual[i] += join.output_scale * block_out[i];
     }
-    if (norm.empty()) continue;
-    RmsNorm(pass, residual, norm, eps, 1, pass.work.normed.Row(row));
-    QuantizeRow(worker, pass, pass.work.normed, row);
+    if (IsThere(join.residual_norm)) RunNorm(pass, *join.residual_norm, residual, 1, residual);
+    if (join.has_next && !join.next_reads_first) ReadResidual(worker, pass, join.next_norm, row);
   }
 }
 

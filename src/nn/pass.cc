@@ -1,18 +1,37 @@
 #include "nn/pass.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
 namespace adit::nn {
 namespace {
 
-// What the codes of a Q8 row leave of x.
-void Remainder(const float* x, const std::byte* q8_row, int64_t dim, float* out) {
+// In eight partial sums, as vectors do it.
+float MeanSquare(const float* x, int64_t dim) {
+  float sums[8] = {};
+  for (int64_t i = 0; i < dim; i += 8) {
+    for (int64_t j = 0; j < 8; ++j) sums[j] += x[i + j] * x[i + j];
+  }
+  float sum = 0.0f;
+  for (const float s : sums) sum += s;
+  return sum / static_cast<float>(dim);
+}
+
+// What the codes of a Q8 row leave of x where the largest number of a block is at least least_outlier times the root
+// mean square of the row; zeros elsewhere.
+void Remainder(const float* x, const std::byte* q8_row, int64_t dim, float least_outlier, float* out) {
   constexpr int64_t kBlock = 32;
   const auto* codes = reinterpret_cast<const int8_t*>(q8_row);
+  const float least = least_outlier * least_outlier * MeanSquare(x, dim);
   for (int64_t begin = 0; begin < dim; begin += kBlock) {
     float scale;
     std::memcpy(&scale, q8_row + kernels::Q8ScalesOffset(dim) + begin / kBlock * 4, sizeof(scale));
+    const float largest = scale * 127.0f;
+    if (largest * largest < least) {
+      std::fill_n(out + begin, kBlock, 0.0f);
+      continue;
+    }
     for (int64_t i = begin; i < begin + kBlock; ++i) out[i] = x[i] - scale * static_cast<float>(codes[i]);
   }
 }
@@ -25,7 +44,7 @@ void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& r
   pass.kernels.quantize_q8(rows.Row(row), rows.dim, first);
   if (rows.second == nullptr) return;
   float* remainder = pass.work.remainders + worker.index() * pass.work.max_dim;
-  Remainder(rows.Row(row), first, rows.dim, remainder);
+  Remainder(rows.Row(row), first, rows.dim, pass.work.least_outlier, remainder);
   pass.kernels.quantize_q8(remainder, rows.dim, rows.second + row * rows.q8_stride);
 }
 

@@ -30,7 +30,7 @@ struct Pass {
 // How a block's output reaches the residual.
 enum class BlockOutput : uint8_t {
   kAddToResidual,
-  kApart,  // stays in Workspace::block_out until it has been normed
+  kApart,  // stays in Workspace::block_out until it joins (Join)
 };
 
 // The 8-bit forms of one row that products read; `worker` gives the memory.

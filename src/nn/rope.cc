@@ -34,36 +34,46 @@ double YarnScaled(const RopeConfig& config, int pair, double frequency) {
   return frequency / config.factor * interpolated + frequency * (1.0 - interpolated);
 }
 
-}  // namespace
-
-Rope::Rope(RopeConfig config) : config_(std::move(config)) {
-  for (int pair = 0; pair < config_.num_pairs; ++pair) {
-    double frequency = std::pow(config_.theta, -static_cast<double>(pair) / config_.num_pairs);
-    if (!config_.frequency_divisors.empty()) frequency /= static_cast<double>(config_.frequency_divisors[pair]);
-    switch (config_.scaling) {
+// `divisors`, one for each pair, may be empty.
+std::vector<double> Frequencies(const RopeConfig& config, const std::vector<float>& divisors) {
+  std::vector<double> frequencies;
+  for (int pair = 0; pair < config.num_pairs; ++pair) {
+    double frequency = std::pow(config.theta, -static_cast<double>(pair) / config.num_pairs);
+    if (!divisors.empty()) frequency /= static_cast<double>(divisors[static_cast<size_t>(pair)]);
+    switch (config.scaling) {
       case RopeScaling::kNone:
         break;
       case RopeScaling::kLinear:
-        frequency /= config_.factor;
+        frequency /= config.factor;
         break;
       case RopeScaling::kLlama3:
-        frequency = Llama3Scaled(config_, frequency);
+        frequency = Llama3Scaled(config, frequency);
         break;
       case RopeScaling::kYarn:
-        frequency = YarnScaled(config_, pair, frequency);
+        frequency = YarnScaled(config, pair, frequency);
         break;
     }
-    inverse_frequencies_.push_back(frequency);
+    frequencies.push_back(frequency);
   }
-  if (config_.scaling == RopeScaling::kYarn) {
-    attention_factor_ =
-        config_.attention_factor > 0.0 ? config_.attention_factor : 0.1 * std::log(std::max(config_.factor, 1.0)) + 1.0;
+  return frequencies;
+}
+
+}  // namespace
+
+Rope::Rope(RopeConfig config) : config_(std::move(config)) {
+  inverse_frequencies_ = Frequencies(config_, config_.frequency_divisors);
+  if (!config_.long_divisors.empty()) long_inverse_frequencies_ = Frequencies(config_, config_.long_divisors);
+  if (config_.attention_factor > 0.0) {
+    attention_factor_ = config_.attention_factor;
+  } else if (config_.scaling == RopeScaling::kYarn) {
+    attention_factor_ = 0.1 * std::log(std::max(config_.factor, 1.0)) + 1.0;
   }
 }
 
-void Rope::Angles(int64_t position, float* cos, float* sin) const {
+void Rope::Angles(int64_t position, bool is_long, float* cos, float* sin) const {
+  const std::vector<double>& frequencies = is_long ? long_inverse_frequencies() : inverse_frequencies_;
   for (int pair = 0; pair < config_.num_pairs; ++pair) {
-    const double angle = static_cast<double>(position) * inverse_frequencies_[pair];
+    const double angle = static_cast<double>(position) * frequencies[static_cast<size_t>(pair)];
     cos[pair] = static_cast<float>(std::cos(angle) * attention_factor_);
     sin[pair] = static_cast<float>(std::sin(angle) * attention_factor_);
   }

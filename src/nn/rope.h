@@ -20,13 +20,14 @@ struct RopeConfig {
   double theta = 10000.0;
   RopeScaling scaling = RopeScaling::kNone;
   double factor = 1.0;
-  double original_context = 0.0;          // kLlama3, kYarn: context length before scaling
+  double original_context = 0.0;          // kLlama3, kYarn, long_divisors: context length before scaling
   double low_freq_factor = 1.0;           // kLlama3
   double high_freq_factor = 4.0;          // kLlama3
   double beta_fast = 32.0;                // kYarn
   double beta_slow = 1.0;                 // kYarn
-  double attention_factor = 0.0;          // kYarn: multiplies cos and sin; 0: 0.1 ln(factor) + 1
+  double attention_factor = 0.0;          // multiplies cos and sin; 0: of kYarn 0.1 ln(factor) + 1, of others 1
   std::vector<float> frequency_divisors;  // [num_pairs] or empty: each inverse frequency is divided by its own
+  std::vector<float> long_divisors;  // [num_pairs] or empty: instead of those for long sequences (LongRoPE, Ding 2024)
 };
 
 // Angles of rotation for any position. Immutable.
@@ -37,15 +38,21 @@ class Rope {
   const RopeConfig& config() const { return config_; }
   // Radians per position of each pair, scaling included.
   const std::vector<double>& inverse_frequencies() const { return inverse_frequencies_; }
+  // Those of sequences that are longer than what the model was first trained for; the same where the rope has no
+  // others.
+  const std::vector<double>& long_inverse_frequencies() const {
+    return config_.long_divisors.empty() ? inverse_frequencies_ : long_inverse_frequencies_;
+  }
   // Multiplies cos and sin.
   double attention_factor() const { return attention_factor_; }
 
-  // cos and sin of one position into [num_pairs] each.
-  void Angles(int64_t position, float* cos, float* sin) const;
+  // cos and sin of one position into [num_pairs] each; `is_long`: by long_inverse_frequencies.
+  void Angles(int64_t position, bool is_long, float* cos, float* sin) const;
 
  private:
   RopeConfig config_;
   std::vector<double> inverse_frequencies_;
+  std::vector<double> long_inverse_frequencies_;
   double attention_factor_ = 1.0;
 };
 

@@ -14,7 +14,7 @@ TEST(Rope, PlainFrequenciesFollowTheFormula) {
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(rope.inverse_frequencies()[i], expected[i], 1e-12);
   float cos[4];
   float sin[4];
-  rope.Angles(3, cos, sin);
+  rope.Angles(3, /*is_long=*/false, cos, sin);
   EXPECT_FLOAT_EQ(cos[0], std::cos(3.0f));
   EXPECT_FLOAT_EQ(sin[1], std::sin(0.3f));
 }
@@ -60,8 +60,8 @@ TEST(Rope, LinearScalingDividesPositions) {
   const Rope plain({.num_pairs = 8});
   const Rope linear({.num_pairs = 8, .scaling = RopeScaling::kLinear, .factor = 4.0});
   float plain_cos[8], plain_sin[8], cos[8], sin[8];
-  plain.Angles(5, plain_cos, plain_sin);
-  linear.Angles(20, cos, sin);
+  plain.Angles(5, /*is_long=*/false, plain_cos, plain_sin);
+  linear.Angles(20, /*is_long=*/false, cos, sin);
   for (int i = 0; i < 8; ++i) EXPECT_FLOAT_EQ(cos[i], plain_cos[i]);
 }
 
@@ -69,7 +69,7 @@ TEST(Rope, PositionZeroIsNotTurnedByAnyScaling) {
   for (RopeScaling scaling : {RopeScaling::kNone, RopeScaling::kLinear, RopeScaling::kLlama3}) {
     const Rope rope({.num_pairs = 8, .scaling = scaling, .factor = 8.0, .original_context = 64.0});
     float cos[8], sin[8];
-    rope.Angles(0, cos, sin);
+    rope.Angles(0, /*is_long=*/false, cos, sin);
     for (int i = 0; i < 8; ++i) {
       EXPECT_EQ(cos[i], 1.0f);
       EXPECT_EQ(sin[i], 0.0f);
@@ -88,6 +88,26 @@ TEST(Rope, YarnBlendsBetweenItsBorders) {
     EXPECT_NEAR(rope.inverse_frequencies()[i], frequency * kept[i] + frequency / 4.0 * (1.0 - kept[i]), 1e-12) << i;
   }
   EXPECT_NEAR(rope.attention_factor(), 0.1 * std::log(4.0) + 1.0, 1e-12);
+}
+
+TEST(Rope, LongSequencesTurnByDivisorsOfTheirOwn) {
+  const Rope rope({.num_pairs = 2,
+                   .theta = 100.0,
+                   .attention_factor = 1.5,
+                   .frequency_divisors = {1.0f, 2.0f},
+                   .long_divisors = {4.0f, 8.0f}});
+  float cos[2], sin[2];
+  rope.Angles(3, /*is_long=*/false, cos, sin);
+  EXPECT_FLOAT_EQ(cos[0], 1.5f * std::cos(3.0f));
+  EXPECT_FLOAT_EQ(sin[1], 1.5f * std::sin(0.15f));
+  rope.Angles(3, /*is_long=*/true, cos, sin);
+  EXPECT_FLOAT_EQ(cos[0], 1.5f * std::cos(0.75f));
+  EXPECT_FLOAT_EQ(sin[1], 1.5f * std::sin(0.0375f));
+}
+
+TEST(Rope, WithoutDivisorsForThemLongSequencesTurnLikeOthers) {
+  const Rope rope({.num_pairs = 2, .theta = 100.0, .frequency_divisors = {1.0f, 2.0f}});
+  EXPECT_EQ(rope.long_inverse_frequencies(), rope.inverse_frequencies());
 }
 
 }  // namespace

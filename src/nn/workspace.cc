@@ -15,12 +15,12 @@ class Carver {
     return start;
   }
   float* Floats(int64_t count) { return reinterpret_cast<float*>(Take(count * static_cast<int64_t>(sizeof(float)))); }
-  ActivationRows Rows(int64_t max_tokens, int64_t dim, ActivationForms forms) {
+  ActivationRows Rows(int64_t max_tokens, int64_t dim, ActivationForms forms, bool two_terms) {
     ActivationRows rows{.f32 = Floats(max_tokens * dim), .dim = dim};
     if (!forms.q8) return rows;
     rows.q8_stride = kernels::Q8RowBytes(dim);
     rows.q8 = Take(max_tokens * rows.q8_stride);
-    if (forms.two_terms) rows.second = Take(max_tokens * rows.q8_stride);
+    if (two_terms) rows.second = Take(max_tokens * rows.q8_stride);
     return rows;
   }
   size_t used() const { return used_; }
@@ -34,14 +34,14 @@ void Carve(Workspace& workspace, const WorkspaceSizes& sizes, Carver& carver) {
   const int64_t max_tokens = sizes.max_tokens;
   workspace.residual = carver.Floats(max_tokens * sizes.hidden_dim);
   workspace.block_out = carver.Floats(max_tokens * sizes.hidden_dim);
-  workspace.normed = carver.Rows(max_tokens, sizes.hidden_dim, sizes.normed);
+  workspace.normed = carver.Rows(max_tokens, sizes.hidden_dim, sizes.normed, sizes.two_terms);
   workspace.q = carver.Floats(max_tokens * sizes.q_dim);
   workspace.k = carver.Floats(max_tokens * sizes.k_dim);
   workspace.v = carver.Floats(max_tokens * sizes.v_dim);
-  workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.attended);
-  workspace.gate = carver.Floats(max_tokens * sizes.ffn_dim);
-  workspace.up = carver.Floats(max_tokens * sizes.ffn_dim);
-  workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated);
+  workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.attended, sizes.two_terms);
+  workspace.gate = carver.Floats(max_tokens * sizes.gate_dim);
+  workspace.up = carver.Floats(max_tokens * sizes.gate_dim);
+  workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated, sizes.two_terms);
   for (size_t i = 0; i < sizes.rope_pairs.size(); ++i) {
     workspace.rope_cos[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
     workspace.rope_sin[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
@@ -64,6 +64,7 @@ Result<Workspace> Workspace::Create(const WorkspaceSizes& sizes) {
   Workspace workspace;
   workspace.max_tokens = sizes.max_tokens;
   workspace.hidden_dim = sizes.hidden_dim;
+  workspace.least_outlier = sizes.least_outlier;
   workspace.rope_cos.resize(sizes.rope_pairs.size());
   workspace.rope_sin.resize(sizes.rope_pairs.size());
   workspace.places.resize(static_cast<size_t>(sizes.max_tokens));

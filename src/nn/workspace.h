@@ -16,8 +16,7 @@ namespace adit::nn {
 
 // In which forms products read a stretch of activations, besides floats.
 struct ActivationForms {
-  bool q8 = false;         // 8-bit codes
-  bool two_terms = false;  // and the codes of what these leave
+  bool q8 = false;  // 8-bit codes
 };
 
 // Rows of floats and, where products want them, their 8-bit form in one term or two.
@@ -47,12 +46,15 @@ struct WorkspaceSizes {
   int64_t v_dim = 0;         // num_kv_heads * v_dim
   int64_t attended_dim = 0;  // num_heads * v_dim
   int64_t ffn_dim = 0;
+  int64_t gate_dim = 0;  // ffn_dim of feed-forwards with a gate
   int heads_per_kv = 1;
   int v_head_dim = 1;
   std::vector<int> rope_pairs;  // of each rope
   ActivationForms normed;
   ActivationForms attended;
   ActivationForms gated;
+  bool two_terms = false;      // of 8-bit codes
+  float least_outlier = 0.0f;  // as in Workspace
 };
 
 // Where one row of a batch stands in its sequence and in the cache.
@@ -74,19 +76,20 @@ struct Workspace {
   int64_t max_tokens = 0;
   int64_t hidden_dim = 0;
   float* residual = nullptr;     // [max_tokens, hidden_dim]
-  float* block_out = nullptr;    // [max_tokens, hidden_dim]: of a block whose output is normed before it joins
+  float* block_out = nullptr;    // [max_tokens, hidden_dim]: of a block whose output has yet to join
   ActivationRows normed;         // hidden_dim
   float* q = nullptr;            // [max_tokens, q_dim]
   float* k = nullptr;            // [max_tokens, k_dim]
   float* v = nullptr;            // [max_tokens, v_dim]
   ActivationRows attended;       // attended_dim
-  float* gate = nullptr;         // [max_tokens, ffn_dim]
-  float* up = nullptr;           // [max_tokens, ffn_dim]
+  float* gate = nullptr;         // [max_tokens, gate_dim]
+  float* up = nullptr;           // [max_tokens, gate_dim]
   ActivationRows gated;          // ffn_dim
   std::vector<float*> rope_cos;  // of each rope: [max_tokens, num_pairs]
   std::vector<float*> rope_sin;
   std::vector<RowPlace> places;  // [max_tokens]
   float* remainders = nullptr;   // [num_workers, max_dim]: what the first terms of a row leave of it
+  float least_outlier = 0.0f;    // blocks have second terms whose largest |x| is this many root mean squares of the row
   int64_t max_dim = 0;
   AttentionScratch attention;
 };

@@ -44,7 +44,10 @@ struct SchedulerOptions {
   bool prefix_cache = true;
 
   kv::PageGroups groups;
-  int64_t max_context = 0;         // tokens of a sequence, prompt and answer together
+  int64_t max_context = 0;  // tokens of a sequence, prompt and answer together
+  // Sequences of more tokens than this are computed in another way than shorter ones (LongRoPE): one that grows past it
+  // begins anew, and cached prefixes serve only sequences of their own kind. 0: there is one way.
+  int64_t short_length = 0;
   int64_t max_batch_tokens = 512;  // of a step
   int64_t max_num_seqs = 64;       // that run at once
   double itl_target_s = 0.0;       // > 0: prompts run in chunks so small that steps with decodes keep to it

@@ -51,7 +51,7 @@ Scheduler::Scheduler(SchedulerOptions options, kv::BlockPool& pool)
       tree_(pool, {.block_size = options_.groups.block_size, .windows = options_.groups.windows}),
       fair_(options_.tenants),
       waiting_(options_.policy, options_.tenants.size(), fair_, [this](const Sequence& sequence) {
-        return tree_.MatchLength(sequence.tokens, sequence.num_tokens() - 1, sequence.spec.salt);
+        return tree_.MatchLength(sequence.tokens, sequence.num_tokens() - 1, TreeSalt(sequence, IsLong(sequence)));
       }) {
   const auto most = static_cast<size_t>(options_.max_num_seqs);
   running_.reserve(most);
@@ -223,6 +223,7 @@ Sequence& Scheduler::Fork(Sequence& parent) {
   child.tokens = parent.tokens;
   child.num_prompt = parent.num_prompt;
   child.num_computed = parent.num_computed;
+  child.is_long = parent.is_long;
   child.pages = parent.pages.Fork(parent.num_prompt + parent.spec.max_tokens);
   child.phase = Phase::kRunning;
   child.paused = parent.paused;
@@ -298,7 +299,13 @@ void Scheduler::SetPaused(Sequence& sequence, bool paused) {
 
 void Scheduler::StoreInTree(Sequence& sequence) {
   if (!options_.prefix_cache || !sequence.spec.use_prefix_cache) return;
-  tree_.Insert(sequence.tokens, sequence.num_computed, sequence.spec.salt, sequence.pages.tables());
+  const uint64_t salt = TreeSalt(sequence, sequence.is_long);
+  tree_.Insert(sequence.tokens, sequence.num_computed, salt, sequence.pages.tables());
+}
+
+// Salts are small numbers; those of long sequences have the top bit.
+uint64_t Scheduler::TreeSalt(const Sequence& sequence, bool is_long) {
+  return is_long ? sequence.spec.salt ^ (uint64_t{1} << 63) : sequence.spec.salt;
 }
 
 void Scheduler::ClearPrefixCache() { tree_.Clear(); }

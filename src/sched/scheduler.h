@@ -53,8 +53,10 @@ struct PageUse {
 //    prompt that is longer than a step runs alone beside the decodes.
 // 2. A sequence holds pages for the tokens it has computed and those of the present plan, for no others.
 // 3. Every sequence that is not paused ends in finitely many steps: no policy passes one over for ever, and the one
-//    that ranks first is never preempted.
-// 4. When all sequences have finished and the prefix cache is cleared, all pages are free.
+//    that ranks first is never preempted but for 4, once.
+// 4. All cached tokens of a sequence, and those that it adopts, were computed for a sequence that is long as it is
+//    (SchedulerOptions::short_length).
+// 5. When all sequences have finished and the prefix cache is cleared, all pages are free.
 //
 // Engine thread only. The pool outlives it.
 class Scheduler {
@@ -128,6 +130,12 @@ class Scheduler {
   int64_t AvailablePages() const;
   bool FreePages(int64_t num_pages);
   int64_t OutstandingPages(const Sequence& sequence) const;
+
+  bool IsLong(const Sequence& sequence) const {
+    return options_.short_length > 0 && sequence.num_tokens() > options_.short_length;
+  }
+  static uint64_t TreeSalt(const Sequence& sequence, bool is_long);
+  void RestartOutgrown();
 
   // Preemption.
   Sequence* Victim() const;

@@ -19,12 +19,22 @@ const StepPlan& Scheduler::Plan(double now_s) {
   plan_.hopeless.clear();
   plan_.load = {};
   plan_.num_preempted = 0;
+  RestartOutgrown();
   if (running_.empty()) batch_open_ = true;
   PlanDecodes();
   PlanPrefills();
   PlanAdmissions(now_s);
   if (waiting_.size() == 0 || seats_taken_ >= options_.max_num_seqs) batch_open_ = running_.empty();
   return plan_;
+}
+
+// Sequences that have grown past short_length give way and begin anew, as long ones.
+void Scheduler::RestartOutgrown() {
+  if (options_.short_length == 0) return;
+  order_ = running_;
+  for (Sequence* sequence : order_) {
+    if (sequence->phase == Phase::kRunning && sequence->is_long != IsLong(*sequence)) Preempt(*sequence);
+  }
 }
 
 void Scheduler::PlanDecodes() {
@@ -192,8 +202,10 @@ void Scheduler::Adopt(Sequence& sequence) {
   const int64_t most_tokens = sequence.num_prompt + sequence.spec.max_tokens;
   sequence.pages = kv::SequencePages(pool_, options_.groups, most_tokens);
   sequence.tokens.reserve(static_cast<size_t>(most_tokens));
+  sequence.is_long = IsLong(sequence);
   if (!options_.prefix_cache || !sequence.spec.use_prefix_cache) return;
-  kv::PrefixMatch match = tree_.Match(sequence.tokens, sequence.num_tokens() - 1, sequence.spec.salt);
+  const uint64_t salt = TreeSalt(sequence, sequence.is_long);
+  kv::PrefixMatch match = tree_.Match(sequence.tokens, sequence.num_tokens() - 1, salt);
   if (sequence.first_step_s == kNever) {
     sequence.miss_reason = match.reason;
     sequence.miss_position = match.miss_position;

@@ -18,6 +18,7 @@ struct Case {
   bool chunked_prefill = true;
   bool prefix_cache = true;
   std::vector<int64_t> windows = {0};
+  int64_t short_length = 0;
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) {
@@ -25,6 +26,7 @@ void PrintTo(const Case& test_case, std::ostream* out) {
        << (test_case.chunked_prefill ? "" : " whole prompts") << (test_case.prefix_cache ? "" : " no prefix cache")
        << " windows";
   for (const int64_t window : test_case.windows) *out << " " << window;
+  if (test_case.short_length > 0) *out << ", short up to " << test_case.short_length;
 }
 
 std::vector<Case> Cases() {
@@ -36,6 +38,7 @@ std::vector<Case> Cases() {
     cases.push_back({.policy = policy, .batching = Batching::kStatic});
     cases.push_back({.policy = policy, .chunked_prefill = false});
     cases.push_back({.policy = policy, .prefix_cache = false, .windows = {0, 7}});
+    cases.push_back({.policy = policy, .windows = {0, 6}, .short_length = 31});
   }
   return cases;
 }
@@ -93,6 +96,7 @@ class RandomRun {
                              .prefix_cache = test_case.prefix_cache,
                              .groups = {.block_size = 4, .windows = test_case.windows},
                              .max_context = 90,
+                             .short_length = test_case.short_length,
                              .max_batch_tokens = 12,
                              .max_num_seqs = 6,
                              .max_queued_requests = 0};

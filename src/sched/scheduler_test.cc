@@ -155,6 +155,37 @@ TEST(Scheduler, PriorityMakesLowerOnesGiveWayAndLosesNothing) {
   EXPECT_EQ(machine.answers().at(low_id), machine.Expected(Tokens(20), 10));
 }
 
+TEST(Scheduler, ASequenceThatOutgrowsTheShortLengthBeginsAnew) {
+  SchedulerOptions options = SmallOptions();
+  options.short_length = 20;
+  TestMachine machine(options, 64);
+  Sequence* sequence = *machine.Submit({.prompt = Tokens(15), .max_tokens = 12});
+  const int64_t id = sequence->id;
+  while (sequence->num_tokens() <= 20) ASSERT_TRUE(machine.Step());
+  EXPECT_FALSE(sequence->is_long);
+  ASSERT_TRUE(machine.Step());
+  EXPECT_TRUE(sequence->is_long);
+  EXPECT_LE(sequence->num_computed, options.max_batch_tokens);  // nothing of what it had
+  machine.RunAll(50);
+  EXPECT_EQ(machine.answers().at(id), machine.Expected(Tokens(15), 12));
+}
+
+TEST(Scheduler, CachedPrefixesServeSequencesOfTheirOwnKind) {
+  SchedulerOptions options = SmallOptions();
+  options.short_length = 20;
+  TestMachine machine(options, 64);
+  ASSERT_TRUE(machine.Submit({.prompt = Tokens(16), .max_tokens = 1}).ok());
+  machine.RunAll(20);
+  Sequence* longer = *machine.Submit({.prompt = Tokens(30), .max_tokens = 4});
+  ASSERT_TRUE(machine.Step());
+  EXPECT_EQ(longer->cached_tokens, 0);
+  machine.RunAll(20);
+  Sequence* as_long = *machine.Submit({.prompt = Tokens(32), .max_tokens = 4});
+  ASSERT_TRUE(machine.Step());
+  EXPECT_GE(as_long->cached_tokens, 28);
+  machine.RunAll(20);
+}
+
 TEST(Scheduler, ShortestJobFirstTakesMaxTokensAtItsWord) {
   SchedulerOptions options = SmallOptions();
   options.policy = Policy::kSjf;

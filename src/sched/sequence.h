@@ -46,6 +46,7 @@ struct Sequence {
   std::vector<int32_t> tokens;  // prompt, then answer
   int64_t num_prompt = 0;
   int64_t num_computed = 0;  // tokens whose keys and values are in the cache
+  bool is_long = false;      // they were computed for a sequence longer than SchedulerOptions::short_length
   kv::SequencePages pages;
   Phase phase = Phase::kWaiting;
   bool paused = false;  // gets no steps for now: its reader is slow

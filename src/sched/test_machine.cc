@@ -28,7 +28,8 @@ Result<Sequence*> TestMachine::Submit(RequestSpec spec) {
   return sequence;
 }
 
-uint64_t TestMachine::Number(uint64_t before, uint64_t oldest, int32_t token) const {
+uint64_t TestMachine::Number(uint64_t before, uint64_t oldest, int32_t token, bool is_long) const {
+  if (is_long) token += 1 << 20;
   uint64_t number = before * 0x9e3779b97f4a7c15u + oldest * 0xc2b2ae3d27d4eb4fu + static_cast<uint64_t>(token) + 1;
   number ^= number >> 29;
   number *= 0xbf58476d1ce4e5b9u;
@@ -58,7 +59,7 @@ void TestMachine::RunRows(const PlannedRows& rows) {
     for (int64_t p = rows.first_position; p < rows.first_position + rows.num_tokens; ++p) {
       const uint64_t before = p == 0 ? group : Place(sequence, group, p - 1);
       const uint64_t oldest = window > 0 && p >= window ? Place(sequence, group, p - window + 1) : 0;
-      Place(sequence, group, p) = Number(before, oldest, sequence.tokens[static_cast<size_t>(p)]);
+      Place(sequence, group, p) = Number(before, oldest, sequence.tokens[static_cast<size_t>(p)], sequence.is_long);
     }
   }
 }
@@ -69,13 +70,16 @@ std::vector<int32_t> TestMachine::Expected(std::vector<int32_t> tokens, int64_t 
   std::vector<std::vector<uint64_t>> numbers(num_groups);
   while (tokens.size() < num_prompt + static_cast<size_t>(max_tokens)) {
     uint64_t sum = 0;
+    const bool is_long = options_.short_length > 0 && static_cast<int64_t>(tokens.size()) > options_.short_length;
     for (size_t group = 0; group < num_groups; ++group) {
+      // All of a sequence that has become long is computed anew.
+      if (is_long && static_cast<int64_t>(numbers[group].size()) == options_.short_length) numbers[group].clear();
       const auto window = static_cast<size_t>(options_.groups.windows[group]);
       for (size_t p = numbers[group].size(); p < tokens.size(); ++p) {
         const uint64_t before = p == 0 ? group : numbers[group][p - 1];
         // Of window 1 the oldest place is the one being computed.
         const uint64_t oldest = window > 0 && p >= window ? numbers[group][p - window + 1] : 0;
-        numbers[group].push_back(Number(before, oldest, tokens[p]));
+        numbers[group].push_back(Number(before, oldest, tokens[p], is_long));
       }
       sum += numbers[group].back();
     }

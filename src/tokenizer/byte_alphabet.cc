@@ -40,6 +40,18 @@ std::string ByteCharacter(uint8_t byte) {
   return out;
 }
 
+std::string EncodeByteLevel(std::string_view text) {
+  static const std::array<std::string, 256> characters = [] {
+    std::array<std::string, 256> made;
+    for (size_t byte = 0; byte < 256; ++byte) made[byte] = ByteCharacter(static_cast<uint8_t>(byte));
+    return made;
+  }();
+  std::string out;
+  out.reserve(text.size() + text.size() / 2);
+  for (const char byte : text) out.append(characters[static_cast<unsigned char>(byte)]);
+  return out;
+}
+
 std::optional<uint8_t> CharacterByte(char32_t code_point) {
   if (code_point >= kFirstShifted && code_point < kFirstShifted + kNumShifted)
     return kShifted[code_point - kFirstShifted];

@@ -13,6 +13,9 @@ namespace adit::tokenizer {
 // The character for `byte`, in UTF-8.
 std::string ByteCharacter(uint8_t byte);
 
+// The characters for the bytes of `text`.
+std::string EncodeByteLevel(std::string_view text);
+
 // The byte that `code_point` stands for, if any.
 std::optional<uint8_t> CharacterByte(char32_t code_point);
 

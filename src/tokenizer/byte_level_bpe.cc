@@ -63,23 +63,42 @@ Result<MergeTable> LoadMerges(const GgufMetadata& metadata, const Vocabulary& vo
   return merges;
 }
 
-// What each token adds to a text. Those that ordinary text may become are indexed by it, if whole_words is set.
-PieceTable LoadBytes(const Vocabulary& vocabulary, bool whole_words) {
+// What each token adds to a text, and the texts that may become a token.
+struct TokenTexts {
   PieceTable bytes;
+  PieceTable texts;
+  std::vector<int32_t> ids;  // of the texts
+
+  void AddText(std::string_view text, int32_t id) {
+    texts.Add(text);
+    ids.push_back(id);
+  }
+  std::vector<TextToken> Tokens() const {
+    std::vector<TextToken> tokens;
+    for (size_t i = 0; i < ids.size(); ++i) tokens.push_back({texts[static_cast<int32_t>(i)], ids[i]});
+    return tokens;
+  }
+};
+
+TokenTexts LoadTexts(const Vocabulary& vocabulary) {
+  TokenTexts texts;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const std::string_view piece = vocabulary.pieces[id];
     const TokenType type = vocabulary.Type(id);
+    const DecodedPiece decoded = DecodeByteLevel(piece);
     if (type == TokenType::kByte) {
-      bytes.Add(std::string(1, static_cast<char>(*ByteOfPiece(piece))));
+      texts.bytes.Add(std::string(1, static_cast<char>(*ByteOfPiece(piece))));
     } else if (vocabulary.IsHidden(id) || type == TokenType::kUserDefined) {
-      bytes.Add(piece);
+      texts.bytes.Add(piece);
+      // A byte is one even if its token is user-defined.
+      if (!vocabulary.IsHidden(id) && decoded.in_alphabet && decoded.bytes.size() == 1)
+        texts.AddText(decoded.bytes, id);
     } else {
-      const DecodedPiece decoded = DecodeByteLevel(piece);
-      bytes.Add(decoded.bytes);
-      if (whole_words && decoded.in_alphabet && !decoded.bytes.empty()) bytes.Index(id);
+      texts.bytes.Add(decoded.bytes);
+      if (decoded.in_alphabet) texts.AddText(decoded.bytes, id);
     }
   }
-  return bytes;
+  return texts;
 }
 
 Result<const PreTokenizer*> SelectPreTokenizer(const GgufMetadata& metadata) {
@@ -101,55 +120,51 @@ Result<const PreTokenizer*> SelectPreTokenizer(const GgufMetadata& metadata) {
 Result<std::unique_ptr<Tokenizer>> ByteLevelBpe::Load(const GgufMetadata& metadata) {
   ADIT_ASSIGN_OR_RETURN(const PreTokenizer* const pre_tokenizer, SelectPreTokenizer(metadata));
   ADIT_ASSIGN_OR_RETURN(Vocabulary vocabulary, LoadVocabulary(metadata));
-  ADIT_ASSIGN_OR_RETURN(SpecialTokens special, LoadSpecialTokens(metadata, vocabulary, pre_tokenizer->adds_bos));
+  ADIT_ASSIGN_OR_RETURN(SpecialTokens special,
+                        LoadSpecialTokens(metadata, vocabulary, {.add_bos = pre_tokenizer->adds_bos}));
   ADIT_ASSIGN_OR_RETURN(MergeTable merges, LoadMerges(metadata, vocabulary));
-  PieceTable bytes = LoadBytes(vocabulary, pre_tokenizer->whole_words);
-  return std::unique_ptr<Tokenizer>(
-      new ByteLevelBpe(std::move(vocabulary), std::move(special), std::move(bytes), *pre_tokenizer, std::move(merges)));
+  TokenTexts texts = LoadTexts(vocabulary);
+  BpeModel model(texts.Tokens(), std::move(merges), {.bytes = true, .whole_words = pre_tokenizer->whole_words});
+  SpecialMatcher matcher = MatcherByType(vocabulary);
+  Cutters cutters;
+  for (const std::string_view pattern : pre_tokenizer->patterns) {
+    ADIT_ASSIGN_OR_RETURN(SplitPattern compiled, SplitPattern::FromOnig(pattern));
+    cutters.push_back(MakePatternCutter(std::move(compiled), CutBehavior::kIsolated, /*inverted=*/false));
+  }
+  return std::unique_ptr<Tokenizer>(new ByteLevelBpe(
+      {std::move(vocabulary), std::move(special), DecodeTable(std::move(texts.bytes)), std::move(matcher)},
+      *pre_tokenizer, std::move(cutters), std::move(model)));
 }
 
-ByteLevelBpe::ByteLevelBpe(Vocabulary vocabulary, SpecialTokens special, PieceTable bytes,
-                           const PreTokenizer& pre_tokenizer, MergeTable merges)
-    : VocabularyTokenizer(std::move(vocabulary), std::move(special), std::move(bytes), /*strip_first_space=*/false),
+ByteLevelBpe::ByteLevelBpe(Parts parts, const PreTokenizer& pre_tokenizer, Cutters cutters, BpeModel model)
+    : VocabularyTokenizer(std::move(parts)),
       pre_tokenizer_(pre_tokenizer),
-      merges_(std::move(merges)) {
-  for (int byte = 0; byte < 256; ++byte) {
-    const int32_t id = this->vocabulary().pieces.Find(ByteCharacter(static_cast<uint8_t>(byte)));
-    byte_ids_[static_cast<size_t>(byte)] = id >= 0 && !this->vocabulary().IsHidden(id) ? id : -1;
-  }
-}
+      cutters_(std::move(cutters)),
+      model_(std::move(model)) {}
 
 std::string ByteLevelBpe::Description() const { return fmt::format("gpt2 ({})", pre_tokenizer_.name); }
 
-void ByteLevelBpe::EncodeRun(std::string_view text, bool /*after_special*/, std::vector<int32_t>& ids) const {
+void ByteLevelBpe::EncodeRun(const TextRun& run, std::vector<int32_t>& ids) const {
+  std::string_view text = run.text;
   std::string rewritten;
   if (!IsValidUtf8(text)) text = rewritten = RewriteLenient(text);
+  if (pre_tokenizer_.split == nullptr) {
+    // Expressions know no surrogates.
+    if (!rewritten.empty()) text = rewritten = ReplaceInvalidUtf8(text);
+    CutText cut(text, run.begin == 0);
+    for (const auto& cutter : cutters_) cutter->Apply(cut);
+    return model_.Encode(text, cut.words(), ids);
+  }
   WordEnds ends;
   pre_tokenizer_.split(text, ends);
-  Merger merger;
+  std::vector<TextRange> words;
+  words.reserve(ends.size());
   size_t begin = 0;
   for (const size_t end : ends) {
-    EncodeWord(text.substr(begin, end - begin), merger, ids);
+    words.push_back({begin, end});
     begin = end;
   }
-}
-
-void ByteLevelBpe::EncodeWord(std::string_view word, Merger& merger, std::vector<int32_t>& ids) const {
-  if (pre_tokenizer_.whole_words) {
-    if (const int32_t id = bytes().Find(word); id >= 0) {
-      ids.push_back(id);
-      return;
-    }
-  }
-  merger.Clear();
-  for (size_t i = 0; i < word.size(); ++i) {
-    merger.Add({static_cast<uint32_t>(i), 1, byte_ids_[static_cast<unsigned char>(word[i])]});
-  }
-  merger.Run([this](const MergeSymbol& left, const MergeSymbol& right) { return merges_.Find(left.id, right.id); });
-  // A byte that has no token leaves none, as in the reference.
-  merger.ForEach([&](const MergeSymbol& symbol) {
-    if (symbol.id >= 0) ids.push_back(symbol.id);
-  });
+  model_.Encode(text, words, ids);
 }
 
 }  // namespace adit::tokenizer

@@ -1,17 +1,16 @@
 #ifndef ADIT_TOKENIZER_BYTE_LEVEL_BPE_H_
 #define ADIT_TOKENIZER_BYTE_LEVEL_BPE_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "adit/status.h"
 #include "formats/gguf_metadata.h"
-#include "tokenizer/merge_table.h"
+#include "tokenizer/bpe_model.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/text_cutter.h"
 #include "tokenizer/vocabulary_tokenizer.h"
 
 namespace adit::tokenizer {
@@ -26,17 +25,15 @@ class ByteLevelBpe : public VocabularyTokenizer {
   std::string Description() const override;
 
  protected:
-  void EncodeRun(std::string_view text, bool after_special, std::vector<int32_t>& ids) const override;
+  void EncodeRun(const TextRun& run, std::vector<int32_t>& ids) const override;
 
  private:
-  ByteLevelBpe(Vocabulary vocabulary, SpecialTokens special, PieceTable bytes, const PreTokenizer& pre_tokenizer,
-               MergeTable merges);
-
-  void EncodeWord(std::string_view word, Merger& merger, std::vector<int32_t>& ids) const;
+  using Cutters = std::vector<std::unique_ptr<TextCutter>>;
+  ByteLevelBpe(Parts parts, const PreTokenizer& pre_tokenizer, Cutters cutters, BpeModel model);
 
   const PreTokenizer& pre_tokenizer_;
-  MergeTable merges_;
-  std::array<int32_t, 256> byte_ids_;  // token of each byte; -1 where the vocabulary has none
+  Cutters cutters_;  // of a pre-tokenizer without a splitter
+  BpeModel model_;
 };
 
 }  // namespace adit::tokenizer

@@ -24,7 +24,7 @@ class IncrementalDetokenizer {
  private:
   const Tokenizer& tokenizer_;
   bool with_special_;
-  bool at_start_ = true;
+  DecodeState state_;
   std::string pending_;
 };
 

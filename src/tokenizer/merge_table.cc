@@ -1,5 +1,6 @@
 #include "tokenizer/merge_table.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "tokenizer/hash_internal.h"
@@ -18,6 +19,11 @@ size_t MergeTable::FindSlot(int32_t left, int32_t right) const {
 void MergeTable::Add(int32_t left, int32_t right, Merge merge) {
   Slot& slot = slots_[FindSlot(left, right)];
   if (slot.left < 0) slot = {left, right, merge};
+}
+
+bool MergeTable::Involves(int32_t id) const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [id](const Slot& slot) { return slot.left >= 0 && (slot.left == id || slot.right == id); });
 }
 
 Merge MergeTable::Find(int32_t left, int32_t right) const {

@@ -19,6 +19,9 @@ class MergeTable {
   // Keeps what is there if the pair is known. Ids are not negative.
   void Add(int32_t left, int32_t right, Merge merge);
 
+  // Whether some merge joins this id with another.
+  bool Involves(int32_t id) const;
+
   // The merge of the pair, or one with a negative id. A negative id in the pair has none.
   Merge Find(int32_t left, int32_t right) const;
 

@@ -2,6 +2,7 @@
 #define ADIT_TOKENIZER_PRE_TOKENIZER_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,12 @@ void SplitLlama3(std::string_view text, WordEnds& ends);          // split_llama
 void SplitQwen2(std::string_view text, WordEnds& ends);           // split_llama3.cc
 void SplitQwen35(std::string_view text, WordEnds& ends);          // split_llama3.cc
 
-// What `tokenizer.ggml.pre` selects.
+// What `tokenizer.ggml.pre` selects: a splitter, or regular expressions in the dialect of TranslateOnigPattern, each of
+// which cuts what those before it left or found: every match is a word, and so is what lies between two.
 struct PreTokenizer {
   std::string_view name;
-  SplitFunction split;
+  SplitFunction split = nullptr;
+  std::span<const std::string_view> patterns = {};
   bool whole_words = false;  // a word that is a vocabulary entry is taken as that entry, whatever the merges say
   bool adds_bos = false;     // where the metadata does not say
 };

@@ -10,6 +10,8 @@
 
 #include "base/utf8.h"
 #include "tokenizer/regex_oracle.h"
+#include "tokenizer/split_pattern.h"
+#include "tokenizer/text_cutter.h"
 #include "tokenizer/unicode_class.h"
 
 namespace adit::tokenizer {
@@ -92,7 +94,7 @@ std::string RandomText(std::mt19937& rng) {
 }
 
 // A text of random code points on which both Unicode versions agree, most of them from the crowded planes.
-std::string RandomCodePoints(std::mt19937& rng, const Regex& unassigned) {
+std::string RandomCodePoints(std::mt19937& rng, const OracleRegex& unassigned) {
   std::string text;
   for (size_t i = rng() % 12; i > 0; --i) {
     std::string c;
@@ -106,10 +108,10 @@ class SplitRule : public testing::TestWithParam<size_t> {};
 
 TEST_P(SplitRule, EqualsItsRegularExpression) {
   const Rule& rule = Rules()[GetParam()];
-  std::vector<std::unique_ptr<Regex>> expressions;
+  std::vector<std::unique_ptr<OracleRegex>> expressions;
   for (const std::string& pattern : rule.patterns)
-    expressions.push_back(std::make_unique<Regex>(WithWhiteSpace(pattern)));
-  const Regex unassigned("\\p{Cn}");
+    expressions.push_back(std::make_unique<OracleRegex>(WithWhiteSpace(pattern)));
+  const OracleRegex unassigned("\\p{Cn}");
   constexpr uint32_t kSeed = 20;
   std::mt19937 rng(kSeed);
   for (int round = 0; round < 30'000; ++round) {
@@ -122,6 +124,64 @@ TEST_P(SplitRule, EqualsItsRegularExpression) {
 
 INSTANTIATE_TEST_SUITE_P(All, SplitRule, testing::Range(size_t{0}, Rules().size()),
                          [](const auto& param_info) { return Rules()[param_info.param].name; });
+
+// The patterns of tokenizer.json that a splitter stands for.
+TEST(PreTokenizer, ASplitterStandsForItsPatternInJson) {
+  const std::vector<std::string> patterns = {
+      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+      R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)"
+      R"(\s+(?!\S)|\s+)",
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)"
+      R"(\s+(?!\S)|\s+)",
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)"
+      R"(\s*[\r\n]+|\s+(?!\S)|\s+)"};
+  constexpr uint32_t kSeed = 21;
+  std::mt19937 rng(kSeed);
+  for (const std::string& pattern : patterns) {
+    const auto compiled = SplitPattern::FromOnig(pattern);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().ToString();
+    ASSERT_NE(compiled->splitter(), nullptr) << pattern;
+    for (int round = 0; round < 3000; ++round) {
+      const std::string text = RandomText(rng);
+      WordEnds ends;
+      compiled->splitter()(text, ends);
+      WordEnds wanted;
+      compiled->ForEachMatch(text, [&](size_t, size_t end) { wanted.push_back(end); });
+      ASSERT_EQ(ends, wanted) << pattern << " seed " << kSeed << " round " << round << ": " << text;
+    }
+  }
+}
+
+TEST(PreTokenizer, EveryRuleCutsAllOfTheText) {
+  constexpr uint32_t kSeed = 22;
+  std::mt19937 rng(kSeed);
+  int num_patterns = 0;
+  for (const char* name : {"deepseek-llm", "deepseek-coder", "deepseek-v3", "youtu", "falcon", "bloom", "viking",
+                           "tekken", "chameleon", "gpt-4o", "tiny_aya", "superbpe", "bailingmoe", "seed-coder",
+                           "kimi-k2", "laguna", "exaone-moe", "minicpm5", "jais-2"}) {
+    const PreTokenizer* const rule = FindPreTokenizer(name);
+    ASSERT_NE(rule, nullptr) << name;
+    for (const std::string_view pattern : rule->patterns) {
+      const auto compiled = SplitPattern::FromOnig(pattern);
+      ASSERT_TRUE(compiled.ok()) << name << ": " << compiled.status().ToString();
+      ++num_patterns;
+      const auto cutter = MakePatternCutter(*compiled, CutBehavior::kIsolated, false);
+      for (int round = 0; round < 200; ++round) {
+        const std::string text = RandomText(rng) + "x";
+        CutText cut(text, true);
+        cutter->Apply(cut);
+        size_t end = 0;
+        for (const TextRange& word : cut.words()) {
+          ASSERT_EQ(word.begin, end);
+          end = word.end;
+        }
+        ASSERT_EQ(end, text.size());
+      }
+    }
+  }
+  EXPECT_GT(num_patterns, 35);
+}
 
 TEST(PreTokenizer, LeavesTheLastBlankToTheNextWord) {
   const std::string text = "x\n\n\n  y  ";

@@ -7,7 +7,7 @@
 
 namespace adit::tokenizer {
 
-Regex::Regex(const std::string& pattern) {
+OracleRegex::OracleRegex(const std::string& pattern) {
   int error = 0;
   PCRE2_SIZE offset = 0;
   code_ = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_UCP, &error,
@@ -17,12 +17,12 @@ Regex::Regex(const std::string& pattern) {
   match_ = pcre2_match_data_create_from_pattern(code_, nullptr);
 }
 
-Regex::~Regex() {
+OracleRegex::~OracleRegex() {
   pcre2_match_data_free(match_);
   pcre2_code_free(code_);
 }
 
-std::pair<size_t, size_t> Regex::Find(std::string_view text, size_t begin) const {
+std::pair<size_t, size_t> OracleRegex::Find(std::string_view text, size_t begin) const {
   const int found =
       pcre2_match(code_, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), begin, 0, match_, nullptr);
   ADIT_CHECK(found > 0 || found == PCRE2_ERROR_NOMATCH);
@@ -31,7 +31,8 @@ std::pair<size_t, size_t> Regex::Find(std::string_view text, size_t begin) const
   return {offsets[0], offsets[1]};
 }
 
-std::vector<size_t> SplitByRegexes(std::string_view text, const std::vector<std::unique_ptr<Regex>>& expressions) {
+std::vector<size_t> SplitByRegexes(std::string_view text,
+                                   const std::vector<std::unique_ptr<OracleRegex>>& expressions) {
   std::vector<size_t> ends;
   if (!text.empty()) ends.push_back(text.size());
   for (const auto& expression : expressions) {

@@ -14,13 +14,13 @@ struct pcre2_real_match_data_8;
 
 namespace adit::tokenizer {
 
-class Regex {
+class OracleRegex {
  public:
   // Unicode and UTF-8. A pattern that does not compile fails the test program.
-  explicit Regex(const std::string& pattern);
-  ~Regex();
-  Regex(const Regex&) = delete;
-  Regex& operator=(const Regex&) = delete;
+  explicit OracleRegex(const std::string& pattern);
+  ~OracleRegex();
+  OracleRegex(const OracleRegex&) = delete;
+  OracleRegex& operator=(const OracleRegex&) = delete;
 
   // The first match at or after `begin`: its offsets. Empty pair of size() if there is none.
   std::pair<size_t, size_t> Find(std::string_view text, size_t begin) const;
@@ -33,7 +33,7 @@ class Regex {
 
 // Cuts each part of `text` at the matches of the expressions, one after the other: every match becomes a part, and so
 // does what lies between two. Returns the ends of the parts.
-std::vector<size_t> SplitByRegexes(std::string_view text, const std::vector<std::unique_ptr<Regex>>& expressions);
+std::vector<size_t> SplitByRegexes(std::string_view text, const std::vector<std::unique_ptr<OracleRegex>>& expressions);
 
 }  // namespace adit::tokenizer
 

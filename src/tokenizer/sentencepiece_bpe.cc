@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tokenizer/lenient_utf8.h"
+#include "tokenizer/space_mark.h"
 
 namespace adit::tokenizer {
 namespace {
@@ -14,35 +15,6 @@ namespace {
 using formats::GgufMetadata;
 
 constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
-std::string EscapeSpaces(std::string_view text, bool prefix) {
-  std::string out;
-  out.reserve(text.size() + text.size() / 2 + kSpaceMark.size());
-  if (prefix) out.append(kSpaceMark);
-  for (const char c : text) {
-    if (c == ' ') {
-      out.append(kSpaceMark);
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string UnescapeSpaces(std::string_view piece) {
-  std::string out;
-  while (!piece.empty()) {
-    if (piece.starts_with(kSpaceMark)) {
-      out += ' ';
-      piece.remove_prefix(kSpaceMark.size());
-    } else {
-      out += piece[0];
-      piece.remove_prefix(1);
-    }
-  }
-  return out;
-}
 
 // Order of the scores: 0 for the highest.
 std::vector<uint32_t> Ranks(const std::vector<float>& scores) {
@@ -72,41 +44,24 @@ Result<std::vector<uint32_t>> LoadRanks(const GgufMetadata& metadata, int64_t nu
   return Ranks(scores);
 }
 
-PieceTable LoadBytes(const Vocabulary& vocabulary) {
-  PieceTable bytes;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const std::string_view piece = vocabulary.pieces[id];
-    const TokenType type = vocabulary.Type(id);
-    if (type == TokenType::kByte) {
-      bytes.Add(std::string(1, static_cast<char>(*ByteOfPiece(piece))));
-    } else if (vocabulary.IsHidden(id) || type == TokenType::kUserDefined) {
-      bytes.Add(piece);
-    } else {
-      bytes.Add(UnescapeSpaces(piece));
-    }
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> SentencePieceBpe::Load(const GgufMetadata& metadata) {
   // Without types, byte tokens could not be told from text.
   ADIT_RETURN_IF_ERROR(metadata.GetInts("tokenizer.ggml.token_type").status());
   ADIT_ASSIGN_OR_RETURN(Vocabulary vocabulary, LoadVocabulary(metadata));
-  ADIT_ASSIGN_OR_RETURN(SpecialTokens special, LoadSpecialTokens(metadata, vocabulary, /*default_add_bos=*/true));
+  ADIT_ASSIGN_OR_RETURN(SpecialTokens special, LoadSpecialTokens(metadata, vocabulary, {.add_bos = true}));
   ADIT_ASSIGN_OR_RETURN(std::vector<uint32_t> ranks, LoadRanks(metadata, vocabulary.size()));
   ADIT_ASSIGN_OR_RETURN(const bool add_space_prefix, metadata.BoolOr("tokenizer.ggml.add_space_prefix", true));
-  PieceTable bytes = LoadBytes(vocabulary);
-  return std::unique_ptr<Tokenizer>(new SentencePieceBpe(std::move(vocabulary), std::move(special), std::move(bytes),
-                                                         add_space_prefix, std::move(ranks)));
+  DecodeTable texts = MarkedTexts(vocabulary, add_space_prefix);
+  SpecialMatcher matcher = MatcherByType(vocabulary);
+  return std::unique_ptr<Tokenizer>(
+      new SentencePieceBpe({std::move(vocabulary), std::move(special), std::move(texts), std::move(matcher)},
+                           add_space_prefix, std::move(ranks)));
 }
 
-SentencePieceBpe::SentencePieceBpe(Vocabulary vocabulary, SpecialTokens special, PieceTable bytes,
-                                   bool add_space_prefix, std::vector<uint32_t> ranks)
-    : VocabularyTokenizer(std::move(vocabulary), std::move(special), std::move(bytes), add_space_prefix),
-      add_space_prefix_(add_space_prefix),
-      ranks_(std::move(ranks)) {
+SentencePieceBpe::SentencePieceBpe(Parts parts, bool add_space_prefix, std::vector<uint32_t> ranks)
+    : VocabularyTokenizer(std::move(parts)), add_space_prefix_(add_space_prefix), ranks_(std::move(ranks)) {
   // A vocabulary may lack byte tokens and hold some bytes as pieces of their own.
   for (int byte = 0; byte < 256; ++byte) {
     byte_ids_[static_cast<size_t>(byte)] = FindTextual(std::string(1, static_cast<char>(byte)));
@@ -125,8 +80,8 @@ int32_t SentencePieceBpe::FindTextual(std::string_view text) const {
   return id >= 0 && IsTextual(id) ? id : -1;
 }
 
-void SentencePieceBpe::EncodeRun(std::string_view text, bool after_special, std::vector<int32_t>& ids) const {
-  const std::string escaped = EscapeSpaces(text, add_space_prefix_ && after_special);
+void SentencePieceBpe::EncodeRun(const TextRun& run, std::vector<int32_t>& ids) const {
+  const std::string escaped = EscapeSpaces(run.text, add_space_prefix_ && run.after_special);
   const std::string_view view = escaped;
   Merger merger;
   size_t word_begin = 0;

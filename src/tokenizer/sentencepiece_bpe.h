@@ -28,12 +28,11 @@ class SentencePieceBpe : public VocabularyTokenizer {
   std::string Description() const override { return "llama"; }
 
  protected:
-  void EncodeRun(std::string_view text, bool after_special, std::vector<int32_t>& ids) const override;
+  void EncodeRun(const TextRun& run, std::vector<int32_t>& ids) const override;
 
  private:
   // ranks: order of the scores, by id; 0 is the highest, equal scores share a rank.
-  SentencePieceBpe(Vocabulary vocabulary, SpecialTokens special, PieceTable bytes, bool add_space_prefix,
-                   std::vector<uint32_t> ranks);
+  SentencePieceBpe(Parts parts, bool add_space_prefix, std::vector<uint32_t> ranks);
 
   // Whether plain text may become this token.
   bool IsTextual(int32_t id) const { return !vocabulary().IsHidden(id) && vocabulary().Type(id) != TokenType::kByte; }

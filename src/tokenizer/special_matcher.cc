@@ -3,12 +3,27 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "tokenizer/scan_internal.h"
 
 namespace adit::tokenizer {
+namespace {
 
-void SpecialMatcher::Add(std::string_view text, int32_t id, bool needs_trust) {
+// Start of the character that ends at `end`. Precondition: end > 0.
+size_t PreviousChar(std::string_view text, size_t end) {
+  --end;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return end;
+}
+
+bool IsWordAt(std::string_view text, size_t pos) {
+  return pos < text.size() && IsWordCharacter(DecodeLenient(text.substr(pos)).code_point);
+}
+
+}  // namespace
+
+void SpecialMatcher::Add(std::string_view text, int32_t id, MatchOptions options) {
   ADIT_DCHECK(!text.empty());
-  entries_.push_back({std::string(text), id, needs_trust});
+  entries_.push_back({std::string(text), id, options});
 }
 
 void SpecialMatcher::Build() {
@@ -38,13 +53,30 @@ std::optional<SpecialMatcher::Match> SpecialMatcher::MatchAt(std::string_view te
     // The entries agree in `depth` bytes and are sorted, so only the first can end here.
     const Entry& shortest = entries_[range.begin];
     if (shortest.text.size() == depth) {
-      if (!shortest.needs_trust || depth <= num_trusted) longest = {shortest.id, depth};
+      if (!shortest.options.needs_trust || depth <= num_trusted) longest = {shortest.id, depth, shortest.options};
       ++range.begin;
     }
     if (depth == text.size()) break;
     range = Narrow(range, depth, text[depth]);
   }
   return longest;
+}
+
+std::optional<TextRange> SpecialMatcher::ExtentOf(const Match& match, std::string_view text, size_t begin, size_t pos) {
+  TextRange extent = {pos, pos + match.length};
+  if (!match.options.single_word && !match.options.strips_left && !match.options.strips_right) return extent;
+  const Scanner scanner(text);
+  if (match.options.single_word) {
+    if (extent.begin > 0 && IsWordAt(text, PreviousChar(text, extent.begin))) return std::nullopt;
+    if (IsWordAt(text, extent.end)) return std::nullopt;
+  }
+  while (match.options.strips_left && extent.begin > begin) {
+    const size_t previous = PreviousChar(text, extent.begin);
+    if (previous < begin || !(scanner.At(previous).classes & kSpace)) break;
+    extent.begin = previous;
+  }
+  if (match.options.strips_right) extent.end = scanner.SkipAny(extent.end, kSpace);
+  return extent;
 }
 
 }  // namespace adit::tokenizer

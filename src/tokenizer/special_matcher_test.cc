@@ -16,9 +16,9 @@ int32_t IdAt(const SpecialMatcher& matcher, std::string_view text, size_t num_tr
 
 TEST(SpecialMatcher, TakesTheLongestAtAPlace) {
   SpecialMatcher matcher;
-  matcher.Add("<a>", 1, false);
-  matcher.Add("<a>b", 2, false);
-  matcher.Add("<", 3, false);
+  matcher.Add("<a>", 1, {});
+  matcher.Add("<a>b", 2, {});
+  matcher.Add("<", 3, {});
   matcher.Build();
   EXPECT_EQ(IdAt(matcher, "<a>bc", 0), 2);
   EXPECT_EQ(IdAt(matcher, "<a>c", 0), 1);
@@ -31,8 +31,8 @@ TEST(SpecialMatcher, TakesTheLongestAtAPlace) {
 
 TEST(SpecialMatcher, ControlTokensMustLieInTrustedText) {
   SpecialMatcher matcher;
-  matcher.Add("<|end|>", 1, true);
-  matcher.Add("<|", 2, false);
+  matcher.Add("<|end|>", 1, {.needs_trust = true});
+  matcher.Add("<|", 2, {});
   matcher.Build();
   EXPECT_EQ(IdAt(matcher, "<|end|>x", 8), 1);
   EXPECT_EQ(IdAt(matcher, "<|end|>x", 7), 1);
@@ -54,7 +54,7 @@ TEST(SpecialMatcher, AgreesWithTryingEveryToken) {
     for (size_t i = rng() % 8; i > 0; --i) {
       const std::string text = random_text(1);
       if (std::find(texts.begin(), texts.end(), text) != texts.end()) continue;
-      matcher.Add(text, static_cast<int32_t>(texts.size()), texts.size() % 2 == 0);
+      matcher.Add(text, static_cast<int32_t>(texts.size()), {.needs_trust = texts.size() % 2 == 0});
       texts.push_back(text);
     }
     matcher.Build();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -79,40 +80,51 @@ int32_t FindControl(const Vocabulary& vocabulary, std::string_view text) {
   return id >= 0 && vocabulary.Type(id) == TokenType::kControl ? id : -1;
 }
 
-Result<std::vector<int32_t>> LoadEndOfGeneration(const GgufMetadata& metadata, const Vocabulary& vocabulary) {
-  std::vector<int32_t> ids;
+}  // namespace
+
+std::vector<int32_t> EndOfGeneration(const Vocabulary& vocabulary, std::vector<int32_t> ids) {
+  std::vector<int32_t> by_text;
   for (const std::string_view text : kEndTexts) {
-    if (const int32_t id = FindControl(vocabulary, text); id >= 0) ids.push_back(id);
+    if (const int32_t id = FindControl(vocabulary, text); id >= 0) by_text.push_back(id);
   }
-  const auto remove = [&](std::string_view text) { std::erase(ids, vocabulary.pieces.Find(text)); };
+  const auto remove = [&](std::string_view text) { std::erase(by_text, vocabulary.pieces.Find(text)); };
   const auto has = [&](std::string_view text) { return FindControl(vocabulary, text) >= 0; };
   // In these formats <|end|> closes one message of several, and </s> is an HTML tag.
   if ((has("<|return|>") && has("<|call|>")) || (has("<|calls|>") && has("<|flush|>"))) remove("<|end|>");
   if (has("<|tool_response>")) remove("</s>");
-  for (const std::string_view key : kEndKeys) {
-    ADIT_ASSIGN_OR_RETURN(const std::optional<int32_t> id, GetId(metadata, key, vocabulary.size()));
-    if (id) ids.push_back(*id);
-  }
+  ids.insert(ids.end(), by_text.begin(), by_text.end());
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
 }
 
-}  // namespace
-
 Result<SpecialTokens> LoadSpecialTokens(const GgufMetadata& metadata, const Vocabulary& vocabulary,
-                                        bool default_add_bos) {
+                                        SpecialDefaults defaults) {
   constexpr std::string_view kBosKey = "tokenizer.ggml.bos_token_id";
   constexpr std::string_view kEosKey = "tokenizer.ggml.eos_token_id";
   SpecialTokens tokens;
   ADIT_ASSIGN_OR_RETURN(tokens.bos, GetId(metadata, kBosKey, vocabulary.size()));
   ADIT_ASSIGN_OR_RETURN(tokens.eos, GetId(metadata, kEosKey, vocabulary.size()));
   ADIT_ASSIGN_OR_RETURN(tokens.unknown, GetId(metadata, "tokenizer.ggml.unknown_token_id", vocabulary.size()));
-  ADIT_ASSIGN_OR_RETURN(tokens.add_bos,
-                        GetAddFlag(metadata, "tokenizer.ggml.add_bos_token", kBosKey, tokens.bos, default_add_bos));
-  ADIT_ASSIGN_OR_RETURN(tokens.add_eos,
-                        GetAddFlag(metadata, "tokenizer.ggml.add_eos_token", kEosKey, tokens.eos, false));
-  ADIT_ASSIGN_OR_RETURN(tokens.end_of_generation, LoadEndOfGeneration(metadata, vocabulary));
+  ADIT_ASSIGN_OR_RETURN(const bool add_bos,
+                        GetAddFlag(metadata, "tokenizer.ggml.add_bos_token", kBosKey, tokens.bos, defaults.add_bos));
+  ADIT_ASSIGN_OR_RETURN(const bool add_eos,
+                        GetAddFlag(metadata, "tokenizer.ggml.add_eos_token", kEosKey, tokens.eos, defaults.add_eos));
+  if (add_bos) tokens.before.push_back(*tokens.bos);
+  if (add_eos) tokens.behind.push_back(*tokens.eos);
+  if (defaults.reads_sep) {
+    ADIT_ASSIGN_OR_RETURN(const std::optional<int32_t> sep,
+                          GetId(metadata, "tokenizer.ggml.seperator_token_id", vocabulary.size()));
+    ADIT_ASSIGN_OR_RETURN(const bool add_sep, metadata.BoolOr("tokenizer.ggml.add_sep_token", sep.has_value()));
+    // Files that name the same token as EOS and as separator mean one of them.
+    if (sep && (add_sep || !add_eos) && tokens.behind.empty()) tokens.behind.push_back(*sep);
+  }
+  std::vector<int32_t> end_ids;
+  for (const std::string_view key : kEndKeys) {
+    ADIT_ASSIGN_OR_RETURN(const std::optional<int32_t> id, GetId(metadata, key, vocabulary.size()));
+    if (id) end_ids.push_back(*id);
+  }
+  tokens.end_of_generation = EndOfGeneration(vocabulary, std::move(end_ids));
   return tokens;
 }
 

@@ -19,7 +19,7 @@ SpecialTokens Load(const VocabularyDraft& draft, MetadataValues extra, bool defa
   const formats::GgufMetadata metadata = ToMetadata(std::move(extra));
   auto vocabulary = LoadVocabulary(metadata);
   EXPECT_TRUE(vocabulary.ok()) << vocabulary.status().ToString();
-  auto tokens = LoadSpecialTokens(metadata, *vocabulary, default_add_bos);
+  auto tokens = LoadSpecialTokens(metadata, *vocabulary, {.add_bos = default_add_bos});
   EXPECT_TRUE(tokens.ok()) << tokens.status().ToString();
   return *tokens;
 }
@@ -45,15 +45,15 @@ TEST(SpecialTokens, AbsentKeysMeanNone) {
   EXPECT_FALSE(tokens.bos);
   EXPECT_FALSE(tokens.eos);
   EXPECT_FALSE(tokens.unknown);
-  EXPECT_FALSE(tokens.add_bos);
-  EXPECT_FALSE(tokens.add_eos);
+  EXPECT_FALSE(tokens.add_bos());
+  EXPECT_FALSE(tokens.add_eos());
   EXPECT_THAT(tokens.end_of_generation, IsEmpty());
 }
 
 TEST(SpecialTokens, BosIsAddedByDefaultWhereTheFamilyDoes) {
   const MetadataValues with_bos = {{"tokenizer.ggml.bos_token_id", IdValue(0)}};
-  EXPECT_TRUE(Load(Controls({"a"}), with_bos, true).add_bos);
-  EXPECT_FALSE(Load(Controls({"a"}), with_bos, false).add_bos);
+  EXPECT_TRUE(Load(Controls({"a"}), with_bos, true).add_bos());
+  EXPECT_FALSE(Load(Controls({"a"}), with_bos, false).add_bos());
 }
 
 TEST(SpecialTokens, GenerationEndsAtKeysAndAtKnownControlTokens) {

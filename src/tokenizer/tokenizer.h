@@ -24,6 +24,15 @@ struct TextSegment {
   bool trusted = false;
 };
 
+// Where a decoding stands between two tokens. Made empty, changed by Tokenizer alone.
+struct DecodeState {
+  bool started = false;      // some token has added to the text, or would have as a later one
+  bool front_kept = false;   // what may be stripped at the beginning has gone
+  int32_t num_stripped = 0;  // of what may be stripped at the beginning
+  int32_t last_id = -1;      // a token whose text depends on whether another follows; -1: none
+  std::string held;          // text that is stripped if it proves to be the end
+};
+
 // Turns text into token ids and back. Immutable after construction and thread-safe.
 class Tokenizer {
  public:
@@ -42,12 +51,18 @@ class Tokenizer {
     return Encode(std::span(&segment, 1), add_special);
   }
 
-  // The bytes that token `id` adds to a text; may be part of a UTF-8 character. Control tokens give their text when
-  // with_special is set, else nothing. Precondition: 0 <= id < vocab_size().
+  // The bytes that token `id` adds to a text inside a sequence; may be part of a UTF-8 character. Control tokens give
+  // their text when with_special is set, else nothing. Precondition: 0 <= id < vocab_size().
   virtual std::string TokenBytes(int32_t id, bool with_special) const = 0;
-  // Text of a whole sequence: the tokens' bytes, less the space that a SentencePiece model with a space prefix puts
-  // before the first word. Ids outside the vocabulary give InvalidArgument.
+  // Text of a whole sequence: the tokens' bytes, less what belongs to the encoding alone at its ends, such as the space
+  // that a SentencePiece model puts before the first word. Ids outside the vocabulary give InvalidArgument.
   virtual Result<std::string> Decode(std::span<const int32_t> ids, bool with_special) const = 0;
+  // The same in steps: appends to `out` what is certain of the text after token `id`, and after the last one what was
+  // held back. The pieces joined equal Decode. Precondition: 0 <= id < vocab_size().
+  virtual void DecodeNext(int32_t id, bool with_special, DecodeState& /*state*/, std::string& out) const {
+    out += TokenBytes(id, with_special);
+  }
+  virtual void DecodeEnd(DecodeState& /*state*/, std::string& /*out*/) const {}
 
   virtual int64_t vocab_size() const = 0;
   // The vocabulary entry as it is stored (byte-level alphabet, U+2581 for spaces).

@@ -57,6 +57,13 @@ uint8_t Classify(char32_t c) {
 
 }  // namespace
 
+bool IsWordCharacter(char32_t code_point) {
+  if (code_point == 0x200C || code_point == 0x200D) return true;
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
+  return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_PC ||
+         (CategoryClass(category) & (kLetter | kMark)) != 0;
+}
+
 const UnicodeClasses& UnicodeClasses::Get() {
   static const UnicodeClasses classes;
   return classes;

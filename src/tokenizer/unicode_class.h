@@ -40,6 +40,9 @@ class UnicodeClasses {
   std::vector<uint8_t> blocks_;
 };
 
+// \w of regular expressions: letters, marks, decimal and letter numbers, connectors and joiners.
+bool IsWordCharacter(char32_t code_point);
+
 }  // namespace adit::tokenizer
 
 #endif  // ADIT_TOKENIZER_UNICODE_CLASS_H_

@@ -55,6 +55,49 @@ def test_a_trace(adit, tmp_path):
     assert report["duration_s"] > 19
 
 
+def test_a_model_against_the_limits(adit, tiny_gguf, tmp_path):
+    arguments = ("bench", "model", tiny_gguf, "-p", "32,40", "-n", "4", "-b", "1,2", "-d", "16", "-t", "1", "-r", "2")
+    rows = json.loads(adit.ok(*arguments, "-o", "json"))
+    assert [(row["n_prompt"], row["n_gen"], row["batch"]) for row in rows] == [
+        (32, 0, 1), (40, 0, 1), (0, 4, 1), (32, 0, 2), (40, 0, 2), (0, 4, 2)]
+    for row in rows:
+        assert row["depth"] == 16 and row["threads"] == 1
+        assert 0 < row["tokens_per_s_min"] <= row["tokens_per_s"] <= row["tokens_per_s_max"]
+        assert row["bytes_per_token"] > 0 and row["ops_per_token"] > 0
+        assert row["share_of_limit"] is None or 0 < row["share_of_limit"] < 1.5
+    # Two sequences share the weights, and not the cache.
+    assert rows[2]["bytes_per_token"] / 2 < rows[5]["bytes_per_token"] < rows[2]["bytes_per_token"]
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(json.dumps(rows))
+    compared = json.loads(adit.ok(*arguments, "-o", "json", "--compare", earlier))
+    assert all(row["ratio"] > 0 and row["tokens_per_s_before"] == old["tokens_per_s"]
+               for row, old in zip(compared, rows))
+    for row in rows:
+        row["processor"] = "another"
+    earlier.write_text(json.dumps(rows))
+    assert "of another machine" in adit.fails(2, *arguments, "--compare", earlier)
+    assert "more than the" in adit.fails(2, "bench", "model", tiny_gguf, "-p", "1000000")
+    assert "-t,--threads: 0 is not in 1..256" in adit.fails(2, "bench", "model", tiny_gguf, "-t", "1,0")
+
+
+def test_a_start(adit, tiny_gguf):
+    rows = json.loads(adit.ok("bench", "startup", tiny_gguf, "-r", "2", "-o", "json"))
+    assert [row["phase"] for row in rows] == ["load", "load to first token"]
+    assert 0 < rows[0]["seconds"] < rows[1]["seconds"]
+    assert rows[0]["peak_bytes"] > 0 and rows[0]["file_bytes"] > 0
+
+
+def test_kernels_and_the_roofline(adit):
+    rows = json.loads(adit.ok("bench", "kernels", "--type", "q8_0", "--shape", "64x128", "--rows", "1,65", "-t", "1",
+                              "-o", "json"))
+    assert [(row["type"], row["shape"], row["rows"]) for row in rows] == [("q8_0", "64x128", 1), ("q8_0", "64x128", 65)]
+    assert all(row["ops_per_s"] > 0 for row in rows)
+    assert "have no type 'q9_9'; there are f32" in adit.fails(2, "bench", "kernels", "--type", "q9_9")
+    lines = adit.ok("bench", "roofline", "-t", "1", "-o", "csv").decode().splitlines()
+    assert lines[0].startswith("what,of,isa,threads,bytes_per_s,ops_per_s,size_bytes,processor")
+    assert len(lines) > 6
+
+
 @pytest.mark.parametrize("arguments, hint", [
     (["--request-rate", "0"], "the rate is 0"),
     (["--burstiness", "0"], "burstiness is 0"),

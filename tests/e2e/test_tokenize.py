@@ -43,6 +43,22 @@ def test_add_special_adds_what_the_model_expects(adit, oracle):
     assert added == [metadata["tokenizer"]["bos_id"]] + plain
 
 
+def test_a_tokenizer_json_or_its_folder_will_do(adit, oracle):
+    folder = oracle / "models/bert"
+    golden = json.loads((oracle / "tokenizer/tiny_bert.json").read_text())["cases"]
+    case = next(c for c in golden if "llamacpp_full" not in c and len(c["text"].split()) > 4)
+    for model in (folder, folder / "tokenizer.json", folder / "model-f32.gguf"):
+        assert ids(adit.ok("tokenize", model, case["text"], "--special", "--add-special")) == case["full"]
+        text = adit.ok("detokenize", model, "--special", *map(str, case["special"])).decode()
+        assert text == (case["text"] if case["decode"] is True else case["decode"])
+
+
+def test_a_folder_without_a_tokenizer_is_refused(adit, tmp_path):
+    assert "is a folder" in adit.fails(2, "tokenize", tmp_path, "x")
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "Markov"}}')
+    assert "model type 'Markov', this build knows: BPE" in adit.fails(5, "tokenize", tmp_path, "x")
+
+
 def test_bytes_come_back_as_they_were(adit, smollm2, tmp_path):
     data = "Zoë 😀\r\n\t x  \n\n".encode() + bytes([0]) + b"end"
     path = tmp_path / "data"

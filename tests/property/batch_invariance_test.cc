@@ -35,7 +35,9 @@ std::vector<Case> Cases() {
   for (const char* family : {"llama", "qwen2", "qwen3", "gemma3", "smollm3"}) {
     add(std::string("own_") + family, source + "/tests/goldens/models/" + family + ".gguf", 300, 5);
   }
-  for (const char* model : {"llama_bias", "llama_rope_yarn", "gemma3_text", "qwen3"}) {
+  for (const char* model :
+       {"llama_bias", "llama_rope_yarn", "gemma3_text", "qwen3", "gemma", "gemma2", "phi3", "olmo2", "granite", "glm4",
+        "cohere", "gpt2", "gpt_neox", "starcoder2", "stablelm", "phi3_longrope"}) {
     for (const char* file : {"model-f32.gguf", "model-bf16.gguf", "model-f16.gguf"}) {
       add(std::string("shared_") + model, std::string(ADIT_SHARED_DIR) + "/oracle/models/" + model + "/" + file, 300,
           5);
@@ -77,10 +79,11 @@ class BatchInvariance : public testing::TestWithParam<std::tuple<Case, std::stri
   // Logits of every position of one sequence by itself, in chunks of at most `chunk`.
   std::vector<float> Alone(std::span<const int32_t> tokens, int64_t chunk) {
     SequenceCache sequence = runner_->NewSequence();
+    const bool is_long = model_->spec().IsLong(static_cast<int64_t>(tokens.size()));
     std::vector<float> all;
     while (!tokens.empty()) {
       const auto part = tokens.first(std::min(tokens.size(), static_cast<size_t>(chunk)));
-      const SequenceStep step{.sequence = &sequence, .tokens = part, .logits = LogitsWanted::kAll};
+      const SequenceStep step{.sequence = &sequence, .tokens = part, .is_long = is_long, .logits = LogitsWanted::kAll};
       auto logits = runner_->Run(std::span(&step, 1));
       EXPECT_TRUE(logits.ok()) << logits.status().ToString();
       all.insert(all.end(), logits->begin(), logits->end());
@@ -106,6 +109,7 @@ class BatchInvariance : public testing::TestWithParam<std::tuple<Case, std::stri
         steps.push_back({.sequence = &caches[i],
                          .tokens = std::span(sequences[i])
                                        .subspan(static_cast<size_t>(caches[i].num_tokens()), static_cast<size_t>(take)),
+                         .is_long = model_->spec().IsLong(static_cast<int64_t>(sequences[i].size())),
                          .logits = LogitsWanted::kAll});
         owners.push_back(i);
         room -= take;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "models/hf_model.h"
 #include "models/registry.h"
 #include "nn/exec_context.h"
 
@@ -11,7 +13,7 @@ namespace adit::test {
 
 Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(const std::string& path, const kernels::KernelTable& kernels,
                                                          int num_threads, const AdjustSpec& adjust) {
-  ADIT_ASSIGN_OR_RETURN(std::shared_ptr<formats::GgufFile> file, formats::GgufFile::Open(path));
+  ADIT_ASSIGN_OR_RETURN(std::shared_ptr<formats::GgufFile> file, models::OpenModelFiles(path));
   return Load(std::move(file), kernels, num_threads, adjust);
 }
 
@@ -25,7 +27,7 @@ Result<std::unique_ptr<ModelHarness>> ModelHarness::Load(std::shared_ptr<formats
   ADIT_ASSIGN_OR_RETURN(harness->team_, WorkerTeam::Create(num_threads));
   const nn::ExecContext context{kernels, *harness->team_};
   ADIT_ASSIGN_OR_RETURN(harness->weights_, models::LoadWeights(harness->spec_, harness->file_, context,
-                                                               models::ActivationTerms::kNormed, {}));
+                                                               models::ActivationTerms::kOutliers, {}));
   harness->layout_ =
       std::make_unique<nn::KvLayout>(harness->spec_.CacheSpecs(), kernels.native_kv, kernels.native_kv, kBlockSize);
   constexpr int64_t kBlocksPerGroup = kMaxContext / kBlockSize;
@@ -49,12 +51,14 @@ std::vector<float> ModelHarness::Run(std::span<const int32_t> tokens, int64_t po
                                      size_t first_logits) {
   const size_t vocab = static_cast<size_t>(spec_.vocab_size);
   std::vector<float> logits((tokens.size() - first_logits) * vocab);
+  const bool is_long = spec_.IsLong(position + static_cast<int64_t>(tokens.size()));
   size_t written = 0;
   for (size_t begin = 0; begin < tokens.size(); begin += static_cast<size_t>(chunk)) {
     const auto part = tokens.subspan(begin, std::min(static_cast<size_t>(chunk), tokens.size() - begin));
     const nn::SequenceRows rows{.num_rows = static_cast<int64_t>(part.size()),
                                 .first_position = position + static_cast<int64_t>(begin),
-                                .block_tables = block_table_views_};
+                                .block_tables = block_table_views_,
+                                .long_rope = is_long};
     std::vector<int64_t> logit_rows;
     for (size_t i = 0; i < part.size(); ++i) {
       if (begin + i >= first_logits) logit_rows.push_back(static_cast<int64_t>(i));
@@ -68,6 +72,18 @@ std::vector<float> ModelHarness::Run(std::span<const int32_t> tokens, int64_t po
 
 std::vector<float> ModelHarness::Last(std::span<const int32_t> tokens, int64_t chunk) {
   return Run(tokens, 0, chunk, tokens.size() - 1);
+}
+
+std::vector<float> ModelHarness::Hidden(std::span<const int32_t> tokens) {
+  std::vector<float> hidden(tokens.size() * static_cast<size_t>(spec_.hidden_dim));
+  const auto num_rows = static_cast<int64_t>(tokens.size());
+  const nn::SequenceRows rows{
+      .num_rows = num_rows, .block_tables = block_table_views_, .long_rope = spec_.IsLong(num_rows)};
+  std::vector<int64_t> all_rows(tokens.size());
+  std::iota(all_rows.begin(), all_rows.end(), 0);
+  forward_->RunHidden({.tokens = tokens, .sequences = std::span(&rows, 1), .logit_rows = all_rows}, kv_memory_.data(),
+                      hidden.data());
+  return hidden;
 }
 
 int32_t Argmax(std::span<const float> logits) {

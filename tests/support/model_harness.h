@@ -42,6 +42,9 @@ class ModelHarness {
   // Logits of the last token of a new sequence.
   std::vector<float> Last(std::span<const int32_t> tokens, int64_t chunk = kMaxTokens);
 
+  // Last hidden states of all tokens of a new sequence of at most kMaxTokens, [num_tokens, hidden_dim].
+  std::vector<float> Hidden(std::span<const int32_t> tokens);
+
   static constexpr int64_t kMaxTokens = 256;
 
  private:

@@ -60,6 +60,8 @@ void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept {
   ADIT_DCHECK(num_cols % kBlock == 0);
   std::byte* scales = row + Q8ScalesOffset(num_cols);
   std::byte* sums = row + Q8SumsOffset(num_cols);
+  std::byte* coded = row + Q8CodedOffset(num_cols);
+  unsigned coded_bits = 0;
   for (int64_t begin = 0; begin < num_cols; begin += kBlock, scales += 4, sums += 8) {
     const Block block = Load(x + begin);
     const int largest = LargestMagnitude(block);
@@ -68,6 +70,9 @@ void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept {
     const __m256i codes = has_codes ? Codes(block, scale) : _mm256_setzero_si256();
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(row + begin), codes);
     __builtin_memcpy(scales, &scale, sizeof(scale));
+    const int64_t block_of_eight = begin / kBlock % 8;
+    coded_bits = (block_of_eight == 0 ? 0u : coded_bits) | static_cast<unsigned>(has_codes) << block_of_eight;
+    coded[begin / (8 * kBlock)] = static_cast<std::byte>(coded_bits);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(sums), Sums(codes));
   }
 }

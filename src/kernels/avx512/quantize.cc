@@ -46,6 +46,8 @@ void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept {
   ADIT_DCHECK(num_cols % kBlock == 0);
   std::byte* scales = row + Q8ScalesOffset(num_cols);
   std::byte* sums = row + Q8SumsOffset(num_cols);
+  std::byte* coded = row + Q8CodedOffset(num_cols);
+  unsigned coded_bits = 0;
   for (int64_t begin = 0; begin < num_cols; begin += kBlock, scales += 4, sums += 8) {
     const __m512 low = _mm512_loadu_ps(x + begin);
     const __m512 high = _mm512_loadu_ps(x + begin + 16);
@@ -57,6 +59,9 @@ void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(row + begin), low_codes);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(row + begin + 16), high_codes);
     __builtin_memcpy(scales, &scale, sizeof(scale));
+    const int64_t block_of_eight = begin / kBlock % 8;
+    coded_bits = (block_of_eight == 0 ? 0u : coded_bits) | static_cast<unsigned>(has_codes) << block_of_eight;
+    coded[begin / (8 * kBlock)] = static_cast<std::byte>(coded_bits);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(sums), Sums(low_codes, high_codes));
   }
 }

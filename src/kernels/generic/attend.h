@@ -5,6 +5,7 @@
 #include "kernels/generic/attend_values.h"
 #include "kernels/generic/attn_state.h"
 #include "kernels/generic/exp.h"
+#include "kernels/generic/softcap.h"
 
 // softmax(scale * q k^T) v over paged keys and values, chunk by chunk (FlashAttention, Dao et al. 2022; the split over
 // chunks is that of FlashDecoding). Sums are float32.
@@ -37,7 +38,8 @@ template <typename V>
 [[gnu::always_inline]] inline Range Visible(const AttendArgs& args, int64_t position, int64_t chunk) {
   const int64_t chunk_begin = chunk * kAttentionChunk;
   const int64_t begin = args.window > 0 ? position - args.window + 1 - chunk_begin : 0;
-  return {ClampToChunk<V>(begin), ClampToChunk<V>(position + 1 - chunk_begin)};
+  const int64_t end = position + 1 > args.seen_by_all ? position + 1 : args.seen_by_all;
+  return {ClampToChunk<V>(begin), ClampToChunk<V>(end - chunk_begin)};
 }
 
 // What a call reads of a chunk.
@@ -167,6 +169,9 @@ void AttendRows(const AttendArgs& args, const AttendWork& work, const KeyFunctio
   key_functions.scores[num_rows - 1](chunk.keys, rows, ranges[0].begin / V::kLanes, group_end, args.scale);
   for (int r = 0; r < num_rows; ++r) {
     float* state = states + r * state_floats;
+    if (args.softcap > 0.0f) {
+      Softcap<V>({rows.weights[r] + ranges[r].begin, ranges[r].end - ranges[r].begin, args.softcap});
+    }
     Softmax<V>(rows.weights[r], ranges[r], &state[0], &state[1]);
     for (int d = 0; d < args.kv.v_dim; ++d) rows.values[r][d] = 0.0f;
   }
@@ -205,7 +210,9 @@ void Attend(const AttendArgs& args, const AttendWork& work, const KeyFunctions<V
     }
     if (begin == end) continue;
     FindGroups<V>(args, work.kv_head, index, {first.begin, last.end}, chunk);
-    const int64_t seen_end = index + 1 < work.chunk_end ? args.first_position + end : 0;
+    const int64_t last_end =
+        args.first_position + end > args.seen_by_all ? args.first_position + end : args.seen_by_all;
+    const int64_t seen_end = index + 1 < work.chunk_end ? last_end : 0;
     LookAhead<V>(args, work.kv_head, index, {first.begin, last.end}, seen_end, chunk);
     const int row_begin = static_cast<int>(begin - work.query_begin) * args.heads_per_kv;
     const int row_end = static_cast<int>(end - work.query_begin) * args.heads_per_kv;

@@ -2,10 +2,11 @@
 #define ADIT_KERNELS_GENERIC_ELEMENTWISE_H_
 
 #include "kernels/elementwise.h"
-#include "kernels/generic/exp.h"
+#include "kernels/generic/activations.h"
+#include "kernels/generic/softcap.h"
 
-// Root mean square norm, rotary embedding and gated activations over vectors of V. Rows are short and come from the
-// caches; all three are bound by loads and stores, and the activations by their exponentials.
+// Norms, rotary embedding and activations over vectors of V. Rows are short and come from the caches; all are bound by
+// loads and stores, and the activations by their exponentials.
 namespace adit::kernels::generic {
 
 // Sum of squares. Vector i of x goes to accumulator i % 4, which hides the latency of the FMA; accumulators are added
@@ -44,6 +45,45 @@ inline void RmsNorm(const RmsNormArgs& args) noexcept {
     if (const int64_t n = args.dim - i; n > 0) {
       const V scaled = V::Mul(V::LoadPartial(x + i, n), inverse_rms);
       V::StorePartial(out + i, V::Mul(scaled, V::LoadPartial(args.weight + i, n)), n);
+    }
+  }
+}
+
+// Sum of x; accumulators and lanes as in SumOfSquares.
+template <typename V>
+[[gnu::always_inline]] inline float Sum(const float* x, int64_t dim) {
+  constexpr int64_t kLanes = V::kLanes;
+  V sums[4] = {V::Zero(), V::Zero(), V::Zero(), V::Zero()};
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= dim; i += 4 * kLanes) {
+    for (int j = 0; j < 4; ++j) sums[j] = V::Add(sums[j], V::LoadU(x + i + j * kLanes));
+  }
+  for (int j = 0; i < dim; ++j, i += kLanes) {
+    sums[j] = V::Add(sums[j], V::LoadPartial(x + i, dim - i < kLanes ? dim - i : kLanes));
+  }
+  return V::ReduceAdd(V::Add(V::Add(sums[0], sums[1]), V::Add(sums[2], sums[3])));
+}
+
+// Bytes: x from the caches three times, weight and bias once, out written twice. Operations: 6 an element. out holds
+// x - mean between the passes, so that a large mean costs no digits.
+template <typename V>
+inline void LayerNorm(const LayerNormArgs& args) noexcept {
+  constexpr int64_t kLanes = V::kLanes;
+  for (int64_t row = 0; row < args.num_rows; ++row) {
+    const float* x = args.x + row * args.x_stride;
+    float* out = args.out + row * args.out_stride;
+    const V mean = V::Broadcast(Sum<V>(x, args.dim) / static_cast<float>(args.dim));
+    for (int64_t i = 0; i < args.dim; i += kLanes) {
+      const int64_t n = args.dim - i < kLanes ? args.dim - i : kLanes;
+      V::StorePartial(out + i, V::Sub(V::LoadPartial(x + i, n), mean), n);
+    }
+    const float variance = SumOfSquares<V>(out, args.dim) / static_cast<float>(args.dim);
+    const V inverse = V::Div(V::Broadcast(1.0f), V::Sqrt(V::Broadcast(variance + args.eps)));
+    for (int64_t i = 0; i < args.dim; i += kLanes) {
+      const int64_t n = args.dim - i < kLanes ? args.dim - i : kLanes;
+      const V scaled = V::Mul(V::LoadPartial(out + i, n), inverse);
+      const V bias = args.bias == nullptr ? V::Zero() : V::LoadPartial(args.bias + i, n);
+      V::StorePartial(out + i, V::Fma(scaled, V::LoadPartial(args.weight + i, n), bias), n);
     }
   }
 }
@@ -101,27 +141,6 @@ inline void Rope(const RopeArgs& args) noexcept {
   }
 }
 
-template <typename V>
-struct Silu {
-  // x / (1 + exp(-x)): below 3 ulp; 0 where the exponential is above the largest float.
-  [[gnu::always_inline]] static V Of(V x) {
-    const V one = V::Broadcast(1.0f);
-    return V::Div(x, V::Add(one, Exp(V::Sub(V::Zero(), x))));
-  }
-};
-
-template <typename V>
-struct GeluTanh {
-  // 0.5 x (1 + tanh(u)) = x / (1 + exp(-2u)) with u = sqrt(2/pi) (x + 0.044715 x^3): no cancellation where tanh(u) is
-  // near -1. The error is below 3 ulp for x > -1; where exp(-2u) is large, the rounding of u adds |2u| / 2 ulp of its
-  // own.
-  [[gnu::always_inline]] static V Of(V x) {
-    const V one = V::Broadcast(1.0f);
-    const V cubic = V::Fma(V::Mul(V::Mul(x, x), x), V::Broadcast(0.044715f), x);
-    return V::Div(x, V::Add(one, Exp(V::Mul(cubic, V::Broadcast(-1.59576912f)))));
-  }
-};
-
 template <typename V, typename ActivationOf>
 [[gnu::always_inline]] inline void GluWith(const GluArgs& args) {
   constexpr int64_t kLanes = V::kLanes;
@@ -138,10 +157,36 @@ template <typename V, typename ActivationOf>
 // Bytes: gate and up read, out written. Operations: about 20 an element.
 template <typename V>
 inline void Glu(const GluArgs& args) noexcept {
-  if (args.activation == Activation::kSilu) {
-    GluWith<V, Silu<V>>(args);
-  } else {
-    GluWith<V, GeluTanh<V>>(args);
+  switch (args.activation) {
+    case Activation::kSilu:
+      return GluWith<V, Silu<V>>(args);
+    case Activation::kGeluTanh:
+      return GluWith<V, GeluTanh<V>>(args);
+    case Activation::kGeluErf:
+      return GluWith<V, GeluErf<V>>(args);
+  }
+}
+
+template <typename V, typename ActivationOf>
+[[gnu::always_inline]] inline void ActivateWith(const ActivateArgs& args) {
+  constexpr int64_t kLanes = V::kLanes;
+  int64_t i = 0;
+  for (; i + kLanes <= args.num_elements; i += kLanes) V::StoreU(args.x + i, ActivationOf::Of(V::LoadU(args.x + i)));
+  if (const int64_t n = args.num_elements - i; n > 0) {
+    V::StorePartial(args.x + i, ActivationOf::Of(V::LoadPartial(args.x + i, n)), n);
+  }
+}
+
+// Bytes: x read and written. Operations: about 20 an element.
+template <typename V>
+inline void Activate(const ActivateArgs& args) noexcept {
+  switch (args.activation) {
+    case Activation::kSilu:
+      return ActivateWith<V, Silu<V>>(args);
+    case Activation::kGeluTanh:
+      return ActivateWith<V, GeluTanh<V>>(args);
+    case Activation::kGeluErf:
+      return ActivateWith<V, GeluErf<V>>(args);
   }
 }
 

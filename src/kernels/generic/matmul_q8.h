@@ -34,7 +34,8 @@ class MatmulQ8 {
   }
 
   [[gnu::always_inline]] static void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) {
-    if (args.num_tokens <= W::kMaxDirectTokens) {
+    const int64_t most = args.second_terms.q8 == nullptr ? W::kMaxDirectTokens : kMaxDirectTokensOfTwoTerms;
+    if (args.num_tokens <= most) {
       for (int64_t panel = panel_begin; panel < panel_end; ++panel) MultiplyDirect(args, panel);
       return;
     }
@@ -51,6 +52,8 @@ class MatmulQ8 {
 
   static constexpr int kRecordCols = kQ8Block * W::kRecordBlocks;
   static constexpr int kDirectTile = 4;
+  // A tile adds second terms for all its tokens where one has them: with many tokens it is better to pick them out.
+  static constexpr int64_t kMaxDirectTokensOfTwoTerms = 8;
   static constexpr int kChunkTokens = 48;
   static constexpr int kGroupPanels = 12;
   static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kLargeTile == 0);
@@ -90,21 +93,47 @@ class MatmulQ8 {
 
   // Tokens from `token` on, from column 32 * block on.
   template <class Codec>
-  [[gnu::always_inline]] static RowTokens<V, Codec> RowsAt(const MatmulArgs& args, int64_t token, int64_t block) {
-    const std::byte* row = args.activations.q8 + token * args.activations.q8_stride;
+  [[gnu::always_inline]] static RowTokens<V, Codec> RowsAt(const ActivationView& x, int64_t num_cols, int64_t token,
+                                                           int64_t block) {
+    const std::byte* row = x.q8 + token * x.q8_stride;
     return {reinterpret_cast<const int8_t*>(row) + block * kQ8Block,
-            reinterpret_cast<const float*>(row + Q8ScalesOffset(args.num_cols)) + block,
-            reinterpret_cast<const int32_t*>(row + Q8SumsOffset(args.num_cols)) + block * 2,
-            args.activations.q8_stride};
+            reinterpret_cast<const float*>(row + Q8ScalesOffset(num_cols)) + block,
+            reinterpret_cast<const int32_t*>(row + Q8SumsOffset(num_cols)) + block * 2, x.q8_stride};
+  }
+
+  // Which blocks of the stretch that begins at `block` have second terms of `token`.
+  [[gnu::always_inline]] static unsigned SecondBlocks(const MatmulArgs& args, int64_t token, int64_t block) {
+    const ActivationView& x = args.second_terms;
+    return static_cast<unsigned>(x.q8[token * x.q8_stride + Q8CodedOffset(args.num_cols) + block / 8]);
+  }
+
+  // Adds the second terms of one stretch. Where a token of the tile has none its codes and scale are 0.
+  template <int kTokens>
+  [[gnu::noinline]] static void AddSecondTerms(const MatmulArgs& args, PanelPosition weights, int64_t token,
+                                               int64_t block, float* sums) {
+    unsigned blocks = 0;
+    for (int t = 0; t < kTokens; ++t) blocks |= SecondBlocks(args, token + t, block);
+    for (; blocks != 0; blocks &= blocks - 1) {
+      const int i = __builtin_ctz(blocks);
+      const std::byte* record = weights.records + i / W::kRecordBlocks * W::kRecordBytes;
+      AddBlock<V, W, kTokens>(weights.codes + i * W::kCodeBytes, W::LoadRecord(record), record, i % W::kRecordBlocks,
+                              RowsAt<W>(args.second_terms, args.num_cols, token, block + i), sums);
+    }
   }
 
   template <int kTokens>
   [[gnu::noinline]] static void MultiplyDirectTile(const MatmulArgs& args, int64_t panel, int64_t token) {
     alignas(64) float sums[kTokens * V::kRows];
     Unroll<kTokens * V::kVecs>([&](auto i) ADIT_INLINE_LAMBDA { F32::Store(sums + i.value * V::kLanes, F32::Zero()); });
-    const PanelPosition weights = PanelAt(args, panel, 0);
-    AddTile<V, W, kTokens, true>(weights.codes, weights.records, args.num_cols / kRecordCols, RowsAt<W>(args, token, 0),
-                                 sums);
+    const int64_t num_blocks = args.num_cols / kQ8Block;
+    for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
+      const PanelPosition weights = PanelAt(args, panel, block);
+      const int64_t rest = num_blocks - block;
+      AddTile<V, W, kTokens, true>(weights.codes, weights.records,
+                                   (rest < kStretchBlocks ? rest : kStretchBlocks) / W::kRecordBlocks,
+                                   RowsAt<W>(args.activations, args.num_cols, token, block), sums);
+      if (args.second_terms.q8 != nullptr) AddSecondTerms<kTokens>(args, weights, token, block, sums);
+    }
     StoreOutputs<F32, V::kVecs>(args, token, kTokens, panel * V::kRows, sums);
   }
 
@@ -164,16 +193,50 @@ class MatmulQ8 {
     ForTiles(num_tokens, [&](auto tile, int first) ADIT_INLINE_LAMBDA {
       using Tile = TileTokens<V, Decoded, tile.value>;
       const int rest = num_tokens - first;
-      Tile::template Gather<W::kOffsetBits>(RowsAt<Decoded>(args, token + first, block),
+      Tile::template Gather<W::kOffsetBits>(RowsAt<Decoded>(args.activations, args.num_cols, token + first, block),
                                             rest < tile.value ? rest : tile.value, num_blocks, out);
       out += num_blocks * Tile::kBlockBytes;
     });
+  }
+
+  using Second = SecondTile<V, Decoded, kSmallTile>;
+  static constexpr int kMostSecondTiles = kStretchBlocks * ((kChunkTokens + kSmallTile - 1) / kSmallTile);
+
+  // Gathers the second terms of a stretch, block after block. Returns how many tiles they fill.
+  static int GatherSecondTerms(const MatmulArgs& args, int64_t token, int num_tokens, int64_t block, Second* tiles) {
+    using Tile = TileTokens<V, Decoded, kSmallTile>;
+    unsigned blocks[kChunkTokens];
+    unsigned any = 0;
+    for (int t = 0; t < num_tokens; ++t) any |= blocks[t] = SecondBlocks(args, token + t, block);
+    Second* tile = tiles;
+    for (; any != 0; any &= any - 1) {
+      const int i = __builtin_ctz(any);
+      const RowTokens<V, Decoded> rows = RowsAt<Decoded>(args.second_terms, args.num_cols, token, block + i);
+      int used = 0;
+      for (int t = 0; t < num_tokens; ++t) {
+        if ((blocks[t] >> i & 1) == 0) continue;
+        tile->block = i;
+        tile->rows[used] = static_cast<int16_t>(t);
+        Tile::template Put<W::kOffsetBits>(rows, t, used, tile->tokens);
+        if (++used < kSmallTile) continue;
+        ++tile;
+        used = 0;
+      }
+      if (used == 0) continue;
+      for (; used < kSmallTile; ++used) {
+        tile->rows[used] = tile->rows[0];
+        Tile::template PutZeros<W::kOffsetBits>(used, tile->tokens);
+      }
+      ++tile;
+    }
+    return static_cast<int>(tile - tiles);
   }
 
   // Outputs of num_panels <= kGroupPanels panels and num_tokens <= kChunkTokens tokens.
   static void MultiplyChunk(const MatmulArgs& args, int64_t panel, int num_panels, int64_t token, int num_tokens) {
     alignas(64) float sums[kGroupPanels][kCoveredTokens * V::kRows];
     alignas(64) std::byte gathered[kGatheredBytes];
+    Second second[kMostSecondTiles];
     Stretch<Decoded> stretch;
     for (int p = 0; p < num_panels; ++p) {
       for (int i = 0; i < kCoveredTokens * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
@@ -183,6 +246,8 @@ class MatmulQ8 {
       const int64_t rest = num_blocks - block;
       const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
       GatherTokens(args, token, num_tokens, block, n, gathered);
+      const int num_second =
+          args.second_terms.q8 == nullptr ? 0 : GatherSecondTerms(args, token, num_tokens, block, second);
       for (int p = 0; p < num_panels; ++p) {
         const PanelPosition next =
             p + 1 < num_panels ? PanelAt(args, panel + p + 1, block) : PanelAt(args, panel, block + n);
@@ -192,6 +257,7 @@ class MatmulQ8 {
           AddDecodedTile<V, Decoded, tile.value>(stretch, n, tokens, &sums[p][first * V::kRows]);
           tokens += n * TileTokens<V, Decoded, tile.value>::kBlockBytes;
         });
+        AddSecondTiles(stretch, second, num_second, sums[p]);
       }
     }
     for (int p = 0; p < num_panels; ++p) {

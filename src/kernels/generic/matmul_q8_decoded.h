@@ -13,10 +13,6 @@
 // share tiles.
 namespace adit::kernels::generic {
 
-// Blocks of 32 columns that are decoded at a time: the codes, 4 KB for 16 rows and 8 KB for 32, stay in the first-level
-// cache beside the activations of a chunk of tokens, 15 KB, and their sums, 3 or 6 KB.
-inline constexpr int kStretchBlocks = 8;
-
 // A codec of the form that generic/matmul_codec.h describes, of one block.
 template <class V, class DotType, int kScales, bool kOffset, bool kMin>
 struct DecodedCodec {
@@ -102,6 +98,25 @@ template <class V, class D, int kTokens>
                                       float* sums) {
   const TileTokens<V, D, kTokens> x = {tokens};
   AddTile<V, D, kTokens, false>(weights.codes, weights.records, num_blocks, x, sums);
+}
+
+// Tokens of a chunk that have a second term in one block of a stretch.
+template <class V, class D, int kTokens>
+struct SecondTile {
+  int16_t rows[kTokens];  // of the sums; spare places repeat the first and hold zeros
+  int block;
+  alignas(16) std::byte tokens[TileTokens<V, D, kTokens>::kBlockBytes];
+};
+
+// sums[row][kRows] += a stretch times second terms.
+template <class V, class D, int kTokens>
+[[gnu::noinline]] void AddSecondTiles(const Stretch<D>& weights, const SecondTile<V, D, kTokens>* tiles, int num_tiles,
+                                      float* sums) {
+  for (const auto* tile = tiles; tile != tiles + num_tiles; ++tile) {
+    const PickedTokens<V, D, kTokens> x = {{tile->tokens}, tile->rows};
+    AddBlock<V, D, kTokens>(weights.codes + tile->block * D::kCodeBytes, {},
+                            weights.records + tile->block * D::kRecordBytes, 0, x, sums);
+  }
 }
 
 }  // namespace adit::kernels::generic

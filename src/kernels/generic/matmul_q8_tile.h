@@ -14,6 +14,8 @@
 //     dot = sum of code * activation code, minus offset * sum of activation codes     (integers, exact)
 //     term = scale * float(dot), and with minima  term = fma(min, float(sum of activation codes), term)
 //     acc = fma(activation scale, term, acc)
+// and, where activations have second terms, after each kStretchBlocks blocks of 32 columns the same for those of their
+// blocks that have second terms.
 //
 // Bound by operations, for each vector of rows, token and 32 columns, AVX2: 8 vpmaddubsw, 7 vpaddw, vpmaddwd, and
 // vpaddd, vcvtdq2ps, vmulps, vfmadd: 20 operations of which 9 can only use two ports of Zen 3. AVX-512: 8 vpdpbusd,
@@ -71,13 +73,24 @@ template <class V, class W, int kSub, class Tokens, int kTokens>
       }
       F32 term = F32::Mul(scale[v.value], V::ToFloat(total));
       if constexpr (W::kHasMin) term = F32::Fma(min[v.value], x.template Sum<kSub>(t.value), term);
-      float* to = acc + t.value * V::kRows + v.value * V::kLanes;
+      float* to = acc + x.Row(t.value) * V::kRows + v.value * V::kLanes;
       F32::Store(to, F32::Fma(x.Scale(t.value), term, F32::Load(to)));
     });
   });
 }
 
-// acc[kTokens][kRows] += the product of num_records records of W with tokens x. kStream: the weights come from memory.
+// acc[x.Row(t)][kRows] += the product of 32 columns, number `block` of a record, with tokens t of x.
+template <class V, class W, int kTokens, class Tokens>
+[[gnu::always_inline]] inline void AddBlock(const std::byte* codes, const typename W::Record& record,
+                                            const std::byte* records, int block, const Tokens& x, float* acc) {
+  Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
+    typename W::Dot dot[kTokens][V::kVecs];
+    AddProducts<V, W, sub.value>(codes, x, dot);
+    AddScaled<V, W, sub.value>(record, records, block, x, dot, acc);
+  });
+}
+
+// The same of num_records whole records. kStream: the weights come from memory.
 template <class V, class W, int kTokens, bool kStream, class Tokens>
 [[gnu::always_inline]] inline void AddTile(const std::byte* codes, const std::byte* records, int64_t num_records,
                                            Tokens x, float* acc) {
@@ -85,11 +98,7 @@ template <class V, class W, int kTokens, bool kStream, class Tokens>
     const auto record = W::LoadRecord(records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       if constexpr (kStream) PrefetchStream<W::kCodeBytes>(codes);
-      Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
-        typename W::Dot dot[kTokens][V::kVecs];
-        AddProducts<V, W, sub.value>(codes, x, dot);
-        AddScaled<V, W, sub.value>(record, records, block, x, dot, acc);
-      });
+      AddBlock<V, W, kTokens>(codes, record, records, block, x, acc);
       codes += W::kCodeBytes;
       x.Next();
     }

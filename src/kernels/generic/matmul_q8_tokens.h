@@ -13,6 +13,11 @@ namespace adit::kernels::generic {
 // Columns of one scale of the activations, and bytes of their codes.
 inline constexpr int kQ8Block = 32;
 
+// Blocks of 32 columns that are multiplied with first terms before second terms follow, and that are decoded at a time
+// for many tokens: the codes, 4 KB for 16 rows and 8 KB for 32, stay in the first-level cache beside the activations of
+// a chunk of tokens, 15 KB, and their sums, 3 or 6 KB. As many as there are bits in a byte of Q8 `coded`.
+inline constexpr int kStretchBlocks = 8;
+
 // Activations as quantize_q8 writes them, from some column on; tokens are `stride` bytes apart.
 template <class V, class W>
 struct RowTokens {
@@ -36,6 +41,7 @@ struct RowTokens {
   [[gnu::always_inline]] Ints MinusOffset(int t) const {
     return V::template MinusShifted<W::kOffsetBits>(IntSum<kSub>(t));
   }
+  [[gnu::always_inline]] static int Row(int t) { return t; }
   [[gnu::always_inline]] const int8_t* CodesOf(int t) const { return At(codes, t); }
   [[gnu::always_inline]] const float* ScaleOf(int t) const { return At(scales, t); }
   [[gnu::always_inline]] const int32_t* SumsOf(int t) const { return At(sums, t); }
@@ -86,6 +92,7 @@ struct TileTokens {
   [[gnu::always_inline]] Ints MinusOffset(int t) const {
     return V::BroadcastInt(reinterpret_cast<const int32_t*>(block + kSumsAt + (kSub * kTokens + t) * 4));
   }
+  [[gnu::always_inline]] static int Row(int t) { return t; }
   [[gnu::always_inline]] void Next() { block += kBlockBytes; }
 
   // Gathers num_blocks blocks of num_tokens <= kTokens tokens; further tokens are zeros. The offset of codes is
@@ -94,29 +101,35 @@ struct TileTokens {
   static void Gather(RowTokens<V, W> rows, int num_tokens, int64_t num_blocks, std::byte* out) {
     for (int64_t b = 0; b < num_blocks; ++b) {
       for (int t = 0; t < kTokens; ++t) {
-        std::byte* codes = out + t * kQ8Block;
-        std::byte* scale = out + kScalesAt + t * 4;
-        std::byte* sums = out + kSumsAt + t * 4;
         if (t >= num_tokens) {
-          __builtin_memset(codes, 0, kQ8Block);
-          __builtin_memset(scale, 0, 4);
-          if constexpr (kHasSums) PutSums<kOffsetBits>(0, 0, sums);
+          PutZeros<kOffsetBits>(t, out);
           continue;
         }
-        const int8_t* from = rows.CodesOf(t);
-        if (b % 2 == 0) __builtin_prefetch(from + num_blocks * kQ8Block);
+        if (b % 2 == 0) __builtin_prefetch(rows.CodesOf(t) + num_blocks * kQ8Block);
         if (b == 0) __builtin_prefetch(rows.ScaleOf(t) + num_blocks);
-        __builtin_memcpy(codes, from, kQ8Block);
-        __builtin_memcpy(scale, rows.ScaleOf(t), 4);
-        if constexpr (kHasSums) {
-          const int32_t* s = rows.SumsOf(t);
-          if (b == 0) __builtin_prefetch(s + 2 * num_blocks);
-          PutSums<kOffsetBits>(s[0], s[1], sums);
-        }
+        if (kHasSums && b == 0) __builtin_prefetch(rows.SumsOf(t) + 2 * num_blocks);
+        Put<kOffsetBits>(rows, t, t, out);
       }
       rows.Next();
       out += kBlockBytes;
     }
+  }
+
+  // Token `from` of rows as token t of a block.
+  template <int kOffsetBits>
+  static void Put(const RowTokens<V, W>& rows, int from, int t, std::byte* out) {
+    __builtin_memcpy(out + t * kQ8Block, rows.CodesOf(from), kQ8Block);
+    __builtin_memcpy(out + kScalesAt + t * 4, rows.ScaleOf(from), 4);
+    if constexpr (kHasSums) {
+      const int32_t* s = rows.SumsOf(from);
+      PutSums<kOffsetBits>(s[0], s[1], out + kSumsAt + t * 4);
+    }
+  }
+  template <int kOffsetBits>
+  static void PutZeros(int t, std::byte* out) {
+    __builtin_memset(out + t * kQ8Block, 0, kQ8Block);
+    __builtin_memset(out + kScalesAt + t * 4, 0, 4);
+    if constexpr (kHasSums) PutSums<kOffsetBits>(0, 0, out + kSumsAt + t * 4);
   }
 
  private:
@@ -139,6 +152,14 @@ struct TileTokens {
       __builtin_memcpy(out, &value, sizeof(value));
     }
   }
+};
+
+// One block of kTokens tokens picked from a chunk: those that have second terms there.
+template <class V, class W, int kTokens>
+struct PickedTokens : TileTokens<V, W, kTokens> {
+  const int16_t* rows;  // [kTokens], of the sums
+
+  [[gnu::always_inline]] int Row(int t) const { return rows[t]; }
 };
 
 }  // namespace adit::kernels::generic

@@ -22,7 +22,8 @@ struct Range {
 // What a query at `position` sees of a chunk.
 Range VisibleInChunk(const AttendArgs& args, int64_t position, int64_t chunk) {
   const int64_t first = args.window > 0 ? std::max<int64_t>(0, position - args.window + 1) : 0;
-  return {std::max(first, chunk * kAttentionChunk), std::min(position + 1, (chunk + 1) * kAttentionChunk)};
+  return {std::max(first, chunk * kAttentionChunk),
+          std::min(std::max(position + 1, args.seen_by_all), (chunk + 1) * kAttentionChunk)};
 }
 
 // Calls body(block_id, slots, offset) for each block that holds positions of `range`: the slots of the block, and how
@@ -99,6 +100,7 @@ void AttendChunk(const AttendArgs& args, int kv_head, const float* q, Range rang
   float weights[kAttentionChunk] = {};
   const int64_t n = range.end - range.begin;
   kScores[static_cast<int>(args.kv.k_type)](args, kv_head, q, range, weights);
+  if (args.softcap > 0.0f) Softcap({.x = weights, .num_elements = n, .cap = args.softcap});
   const float largest = *std::max_element(weights, weights + n);
   float sum = 0.0f;
   for (int64_t i = 0; i < n; ++i) {

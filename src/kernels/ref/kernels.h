@@ -17,8 +17,11 @@ const std::array<WeightKernels, kNumDTypes>& Weights();
 
 void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept;
 void RmsNorm(const RmsNormArgs& args) noexcept;
+void LayerNorm(const LayerNormArgs& args) noexcept;
 void Rope(const RopeArgs& args) noexcept;
 void Glu(const GluArgs& args) noexcept;
+void Activate(const ActivateArgs& args) noexcept;
+void Softcap(const SoftcapArgs& args) noexcept;
 void StoreKv(const StoreKvArgs& args) noexcept;
 void Attend(const AttendArgs& args, const AttendWork& work) noexcept;
 void MergeStates(const float* from, float* into, int v_dim) noexcept;

@@ -25,6 +25,8 @@ uint32_t LargestMagnitude(const float* x) {
 // Where the scale is a subnormal number, x / scale can pass 127 by rounding: codes stop there.
 void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept {
   ADIT_DCHECK(num_cols % kBlock == 0);
+  std::byte* coded = row + Q8CodedOffset(num_cols);
+  std::memset(coded, 0, static_cast<size_t>(num_cols + 255) / 256);
   for (int64_t begin = 0; begin < num_cols; begin += kBlock) {
     const uint32_t largest = LargestMagnitude(x + begin);
     const float scale = std::bit_cast<float>(largest) / 127.0f;
@@ -36,6 +38,7 @@ void QuantizeQ8(const float* x, int64_t num_cols, std::byte* row) noexcept {
         codes[i] = static_cast<int8_t>(code);
         sums[i / 16] += codes[i];
       }
+      coded[begin / 256] |= static_cast<std::byte>(1 << begin / kBlock % 8);
     }
     std::memcpy(row + begin, codes, sizeof(codes));
     std::memcpy(row + Q8ScalesOffset(num_cols) + begin / kBlock * 4, &scale, sizeof(scale));

@@ -1,0 +1,79 @@
+#include "models/hf_registry.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+#include "formats/quoted.h"
+
+namespace adit::models {
+namespace {
+
+constexpr HfFamily kHfFamilies[] = {
+    {"cohere", "command-r", &CohereFromHf},
+    {"gemma", "gemma", &GemmaFromHf},
+    {"gemma2", "gemma2", &Gemma2FromHf},
+    {"gemma3_text", "gemma3", &Gemma3FromHf},
+    {"glm4", "glm4", &Glm4FromHf},
+    {"gpt2", "gpt2", &Gpt2FromHf},
+    {"gpt_neox", "gptneox", &GptNeoxFromHf},
+    {"granite", "granite", &GraniteFromHf},
+    {"llama", "llama", &LlamaFromHf},
+    {"mistral", "llama", &MistralFromHf},
+    {"olmo2", "olmo2", &Olmo2FromHf},
+    {"phi3", "phi3", &Phi3FromHf},
+    {"qwen2", "qwen2", &Qwen2FromHf},
+    {"qwen3", "qwen3", &Qwen3FromHf},
+    {"smollm3", "smollm3", &SmolLm3FromHf},
+    {"stablelm", "stablelm", &StableLmFromHf},
+    {"starcoder2", "starcoder2", &Starcoder2FromHf},
+};
+
+Status RefuseQuantized(const formats::JsonFields& config) {
+  if (!config.Has("quantization_config")) return Status();
+  ADIT_ASSIGN_OR_RETURN(const formats::JsonFields quantization, config.Object("quantization_config"));
+  ADIT_ASSIGN_OR_RETURN(const std::string method, quantization.StringOr("quant_method", "unknown"));
+  return Unsupported("{}: quantization_config: checkpoints quantised by {} are not supported; this build reads floats",
+                     config.where(), formats::Quoted(method));
+}
+
+// The folder's own name, links and dots followed.
+std::string NameOf(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
+  return error ? path : real.filename().string();
+}
+
+}  // namespace
+
+std::string SupportedModelTypes() {
+  std::string names;
+  for (const HfFamily& family : kHfFamilies) {
+    if (!names.empty()) names += ", ";
+    names += family.model_type;
+  }
+  return names;
+}
+
+Result<HfKeys> ReadHfConfig(const formats::HfFolder& folder) {
+  const formats::JsonFields config = folder.config();
+  ADIT_ASSIGN_OR_RETURN(const std::string model_type, config.StringOr("model_type", ""));
+  if (model_type.empty()) return Corrupt("{}: model_type is missing", config.where());
+  for (const HfFamily& family : kHfFamilies) {
+    if (model_type != family.model_type) continue;
+    ADIT_RETURN_IF_ERROR(RefuseQuantized(config));
+    HfKeys keys(folder, family.architecture);
+    const auto set = [&](const char* key, std::string text) {
+      keys.values()[key] = {.type = formats::GgufType::kString, .value = std::move(text)};
+    };
+    set("general.architecture", family.architecture);
+    set("general.type", "model");
+    set("general.name", NameOf(folder.path()));
+    ADIT_RETURN_IF_ERROR(family.from_hf(keys));
+    return keys;
+  }
+  return Unsupported("{}: model_type {} is not supported; this build runs {}", config.where(),
+                     formats::Quoted(model_type), SupportedModelTypes());
+}
+
+}  // namespace adit::models

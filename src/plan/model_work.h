@@ -1,0 +1,48 @@
+#ifndef ADIT_PLAN_MODEL_WORK_H_
+#define ADIT_PLAN_MODEL_WORK_H_
+
+#include <cstdint>
+#include <span>
+
+#include "models/model_spec.h"
+#include "models/weights.h"
+#include "nn/kv_cache.h"
+
+namespace adit::plan {
+
+// What one pass of a model has to read and to compute, at the least.
+struct PassWork {
+  double weight_bytes = 0.0;  // packed weights, each once
+  double kv_bytes = 0.0;      // cached keys and values, once for each sequence
+  double q8_ops = 0.0;        // products and additions of 8-bit codes: second terms of activations are not counted
+  double f32_ops = 0.0;       // of floats: plain weights, and attention
+
+  double bytes() const { return weight_bytes + kv_bytes; }
+  double ops() const { return q8_ops + f32_ops; }
+  PassWork& operator+=(const PassWork& other);
+};
+
+// Rows that one sequence adds in a pass.
+struct PassRows {
+  int64_t num_tokens = 0;
+  int64_t first_position = 0;  // tokens that the cache holds before
+  int64_t num_logits = 0;      // rows whose logits are wanted
+};
+
+// A pass of several sequences.
+PassWork WorkOf(const models::ModelSpec& spec, const models::ModelWeights& weights, const nn::KvLayout& layout,
+                std::span<const PassRows> sequences);
+
+// What the machine can do at most.
+struct MachineLimits {
+  double read_bytes_per_s = 0.0;
+  double q8_ops_per_s = 0.0;
+  double f32_ops_per_s = 0.0;
+};
+
+// The least time for the work: that of reading or that of computing, whichever is longer. 0 where a limit is unknown.
+double LeastSeconds(const PassWork& work, const MachineLimits& limits);
+
+}  // namespace adit::plan
+
+#endif  // ADIT_PLAN_MODEL_WORK_H_

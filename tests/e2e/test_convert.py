@@ -1,0 +1,124 @@
+"""Hugging Face folders as models, adit convert, and weights in other types."""
+import json
+import shutil
+
+import pytest
+from conftest import read_safetensors
+
+# Of the folder, and the GGUF file beside it that another converter wrote.
+MODELS = [("llama", "model-f32.gguf", "f32"), ("llama_spm", "model-bf16.gguf", "bf16"),
+          ("qwen2", "model-f32.gguf", "f32"), ("qwen3", "model-bf16.gguf", "bf16"),
+          ("gemma3_text", "model-f32.gguf", "f32"), ("smollm3", "model-bf16.gguf", "bf16")]
+TOKENS = "5,6,7,8,9,300,1,2"
+
+
+def logits(adit, model, path, *flags):
+    adit.ok("logits", model, "--tokens", TOKENS, "--all", "-o", path, "--isa", "ref", *flags)
+    return read_safetensors(path)["logits"]
+
+
+def shown(adit, model):
+    return json.loads(adit.ok("show", model, "--json", "--metadata"))
+
+
+@pytest.mark.parametrize("name, file, kind", MODELS)
+def test_a_folder_becomes_the_file_that_another_converter_writes(adit, oracle, tmp_path, name, file, kind):
+    folder = oracle / "models" / name
+    out = tmp_path / "out.gguf"
+    adit.ok("convert", folder, out, "--type", kind)
+    ours, theirs = shown(adit, out), shown(adit, folder / file)
+    by_name = lambda model: {tensor["name"]: tensor for tensor in model["tensors"]}
+    assert by_name(ours) == by_name(theirs)
+    for key, value in theirs["metadata"].items():
+        # Size labels are for people; scores and types of control tokens are told in more than one way.
+        if key in ("general.size_label", "tokenizer.ggml.add_sep_token", "tokenizer.ggml.scores",
+                   "tokenizer.ggml.token_type"):
+            continue
+        assert ours["metadata"][key] == value, key
+    assert logits(adit, out, tmp_path / "a") == logits(adit, folder / file, tmp_path / "b")
+
+
+def test_the_folder_and_what_it_becomes_give_the_same_bits(adit, oracle, tmp_path):
+    folder = oracle / "models/llama"
+    adit.ok("convert", folder, tmp_path / "out.gguf")
+    assert shown(adit, tmp_path / "out.gguf")["types"][0]["type"] == "BF16"
+    assert logits(adit, folder, tmp_path / "a") == logits(adit, tmp_path / "out.gguf", tmp_path / "b")
+
+
+@pytest.mark.parametrize("kind", ["q8_0", "q4_0", "q4_1", "q5_0", "q5_1"])
+def test_quantising_while_loading_is_quantising_ahead(adit, oracle, tmp_path, kind):
+    folder = oracle / "models/llama_q"
+    adit.ok("convert", folder, tmp_path / "out.gguf", "--type", kind)
+    types = {tensor["name"]: tensor["type"] for tensor in shown(adit, tmp_path / "out.gguf")["tensors"]}
+    assert types["blk.0.attn_q.weight"] == kind.upper()
+    assert types["output.weight"] == types["token_embd.weight"] == "Q8_0"
+    assert types["blk.0.attn_norm.weight"] == "F32"
+    # The embedding is read as it is while loading, so logits differ a little; the packed kernels read the same weights.
+    a = logits(adit, folder, tmp_path / "a", "--quantization", kind)
+    b = logits(adit, tmp_path / "out.gguf", tmp_path / "b")
+    assert a[0] == b[0] == "F32" and a[1] == b[1]
+
+
+def test_dtype_of_a_bf16_model_is_exact_in_f32(adit, oracle, tmp_path):
+    folder = oracle / "models/qwen2"
+    assert logits(adit, folder, tmp_path / "a", "--dtype", "f32") == logits(adit, folder, tmp_path / "b")
+
+
+def test_flags_are_checked(adit, oracle):
+    folder = oracle / "models/llama"
+    assert "known are auto, f32, f16, bf16" in adit.fails(2, "run", folder, "--dtype", "q4_0", "hi")
+    assert "known are q4_0" in adit.fails(2, "run", folder, "--quantization", "q4_k", "hi")
+    adit.fails(2, "run", folder, "--quantization", "q8_0", "--dtype", "f16", "hi")
+    assert "no type 'q4_k' to write" in adit.fails(2, "convert", folder, "/dev/null", "--type", "q4_k")
+
+
+@pytest.mark.parametrize("name", ["llama", "llama_spm", "qwen2", "gemma3_text"])
+def test_run_show_and_tokenize_take_a_folder(adit, oracle, name):
+    folder = oracle / "models" / name
+    text = adit.ok("show", folder).decode()
+    assert "Hugging Face folder, 1 safetensors file" in text and "\nruns here       yes" in text
+    assert adit.ok("run", folder, "hello", "--max-tokens", "8", "--raw", "--seed", "1")
+    ids = adit.ok("tokenize", folder, "Hello, world!").decode()
+    assert adit.ok("detokenize", folder, *ids.split()).decode().strip() == "Hello, world!"
+    assert adit.ok("show", folder, "--template").decode() == json.loads(
+        (folder / "tokenizer_config.json").read_text())["chat_template"]
+
+
+def test_recommended_sampling_is_the_default(adit, oracle, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(oracle / "models/llama", folder)
+    # The folder says do_sample: false, so that any seed gives the same.
+    greedy = {adit.ok("run", folder, "a", "--raw", "--max-tokens", "8", "--seed", str(seed)) for seed in range(3)}
+    assert len(greedy) == 1
+    sampled = {adit.ok("run", folder, "a", "--raw", "--max-tokens", "8", "--temp", "2", "--top-k", "0", "--seed",
+                       str(seed)) for seed in range(3)}
+    assert len(sampled) > 1
+
+
+def test_sharded_folders(adit, oracle, tmp_path):
+    source = oracle / "models/llama"
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json"):
+        shutil.copy(source / name, folder)
+    tensors = read_safetensors(source / "model.safetensors")
+    shards = {"a.safetensors": sorted(tensors)[::2], "b.safetensors": sorted(tensors)[1::2]}
+    for file, names in shards.items():
+        header, data = {}, b""
+        for name in names:
+            dtype, shape, content = tensors[name]
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+            data += content
+        text = json.dumps(header).encode()
+        (folder / file).write_bytes(len(text).to_bytes(8, "little") + text + data)
+    index = {"metadata": {}, "weight_map": {name: file for file, names in shards.items() for name in names}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert logits(adit, folder, tmp_path / "a") == logits(adit, source, tmp_path / "b")
+
+
+def test_what_is_wrong_with_a_folder_is_said(adit, oracle, tmp_path):
+    assert "folder without a config.json" in adit.fails(2, "run", tmp_path, "hi")
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    assert "no model.safetensors" in adit.fails(5, "run", tmp_path, "hi")
+    assert "quantised by 'gptq'" in adit.fails(5, "run", oracle / "quant/gptq_v1", "hi")
+    assert "model_type 'mamba2' is not supported" in adit.fails(5, "run", oracle / "models/mamba2", "hi")
