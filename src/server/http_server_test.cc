@@ -14,6 +14,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace adit::server {
 namespace {
@@ -53,6 +55,23 @@ class Counting : public Reply {
   std::jthread waker_;
 };
 
+// A reply that always has more.
+class Flood : public Reply {
+ public:
+  Flood(std::function<void()> wake, std::atomic<int>& gone) : wake_(std::move(wake)), gone_(gone) {}
+  void Advance(ReplyOutput& out, bool) override {
+    if (!std::exchange(headed_, true)) out.SetHead({.content_type = "text/plain"});
+    out.body.assign(1 << 20, 'x');
+    wake_();
+  }
+  void Ended(bool client_gone) override { gone_ += client_gone ? 1 : 0; }
+
+ private:
+  const std::function<void()> wake_;
+  std::atomic<int>& gone_;
+  bool headed_ = false;
+};
+
 // Answers with what it was asked.
 class Echo : public HttpHandler {
  public:
@@ -63,6 +82,7 @@ class Echo : public HttpHandler {
   }
   std::unique_ptr<Reply> Handle(HttpRequest request, std::function<void()> wake) override {
     if (request.path == "/count") return std::make_unique<Counting>(20, std::move(wake), ended, gone);
+    if (request.path == "/flood") return std::make_unique<Flood>(std::move(wake), gone);
     if (request.path == "/forever") return std::make_unique<Counting>(1 << 30, std::move(wake), ended, gone);
     return std::make_unique<WholeReply>(
         HttpHead{.content_type = "text/plain"},
@@ -216,10 +236,9 @@ TEST_F(HttpServerTest, WhatIsTooLargeIsRefused) {
 }
 
 TEST_F(HttpServerTest, WhatIsNoRequestIsRefused) {
-  for (const char* text :
-       {"nonsense\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", "\x16\x03\x01\x02\x01\x01\xfc\x03\x03\x80\x80",
-        "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+  for (const char* text : {"nonsense\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+                           "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+                           "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
     Client client(server_->port());
     client.Send(text);
     EXPECT_THAT(client.ReadAll(), StartsWith("HTTP/1.1 400")) << text;
@@ -259,10 +278,11 @@ TEST_F(HttpServerTest, AClientThatGoesEndsItsReply) {
 TEST_F(HttpServerTest, AClientThatReadsNothingIsLetGo) {
   Start({.write_timeout_s = 0.3});
   Client client(server_->port());
-  client.Send("GET /forever HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.Send("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n");
   Client busy(server_->port());
   busy.Send("GET /count HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(busy.ReadTo("0\r\n\r\n"), HasSubstr("19\n"));
+  WaitFor([this] { return handler_.gone == 1; });
 }
 
 TEST_F(HttpServerTest, DrainingLetsRepliesEnd) {
@@ -314,8 +334,6 @@ TEST_F(HttpServerTest, ListensAtAPath) {
 
 TEST_F(HttpServerTest, AnAddressThatCannotBeHadIsAnError) {
   EXPECT_EQ(HttpServer::Start({.address = {.port = server_->port()}}, handler_).status().code(), StatusCode::kIo);
-  EXPECT_EQ(HttpServer::Start({.address = {.host = "256.1.1.1"}}, handler_).status().code(),
-            StatusCode::kInvalidArgument);
   const HttpOptions long_path{.address = {.unix_path = std::string(200, 'x')}};
   EXPECT_EQ(HttpServer::Start(long_path, handler_).status().code(), StatusCode::kInvalidArgument);
 }
