@@ -17,6 +17,7 @@
 #include "cli/suggest.h"
 #include "cli/units.h"
 #include "engine/kv_types.h"
+#include "engine/pooling.h"
 
 // CLI11 is included here and nowhere else: it takes long to compile.
 namespace adit::cli {
@@ -210,6 +211,21 @@ void AddLogits(CLI::App& app, LogitsOptions& out) {
   AddEngine(app, out.engine);
 }
 
+void AddEmbed(CLI::App& app, EmbedOptions& out) {
+  AddModel(app, out.model);
+  CLI::Option* texts = app.add_option("TEXT", out.texts, "Texts, each an argument [the lines of stdin]")->type_name("");
+  CLI::Option* file = AddText(app, "--file", out.file, "Take each line of a file as a text; - is stdin", "FILE");
+  texts->excludes(file);
+  AddText(app, "--pooling", out.pooling, "mean, cls, last, or none: one for each token [the model's, else mean]",
+          "NAME")
+      ->check([](const std::string& text) { return engine::ParsePooling(text).status().message(); });
+  app.add_flag("--normalize", out.normalize, "Scale each embedding to length 1");
+  app.add_flag("--truncate", out.truncate, "Cut texts that are longer than the model's context");
+  app.add_flag("--ids", out.ids, "Texts are token ids, as tokenize gives them");
+  app.add_flag("--json", out.json, R"(Answer each text with {"index":...,"tokens":...,"embedding":[...]})");
+  AddEngine(app, out.engine);
+}
+
 // A flag with a real number that is kept as `scale` times what is given.
 void AddScaled(CLI::App& app, const std::string& names, double scale, double& out, const std::string& help) {
   app.add_option_function<double>(
@@ -364,6 +380,7 @@ class Parser {
     Add("detokenize", "Token ids to text", &AddDetokenize);
     Add("template", "Render a chat template", &AddTemplate);
     Add("logits", "Write the logits of given tokens to a file", &AddLogits);
+    Add("embed", "Embeddings of texts", &AddEmbed);
     Add("batch", "Answer a file of requests", &AddBatch);
     CLI::App* bench = app_.add_subcommand("bench", "Measure serving under load")->require_subcommand(0, 1);
     Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);

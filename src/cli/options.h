@@ -85,6 +85,18 @@ struct LogitsOptions {
   EngineOptions engine;
 };
 
+struct EmbedOptions {
+  std::string model;
+  std::vector<std::string> texts;
+  std::optional<std::string> file;
+  std::optional<std::string> pooling;  // as engine::ParsePooling takes it; the model's when absent
+  bool ids = false;                    // texts are token ids
+  bool normalize = false;
+  bool truncate = false;
+  bool json = false;
+  EngineOptions engine;
+};
+
 struct BenchSimulateOptions {
   BenchOptions bench;
   sched::StepCost cost;
@@ -113,9 +125,9 @@ struct DoctorOptions {};
 
 struct VersionOptions {};
 
-using Command =
-    std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 BatchOptions, BenchSimulateOptions, BenchThroughputOptions, DoctorOptions, VersionOptions>;
+using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
+                             LogitsOptions, EmbedOptions, BatchOptions, BenchSimulateOptions, BenchThroughputOptions,
+                             DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 
