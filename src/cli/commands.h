@@ -13,6 +13,7 @@ Result<int> Run(const TokenizeOptions& options);
 Result<int> Run(const DetokenizeOptions& options);
 Result<int> Run(const TemplateOptions& options);
 Result<int> Run(const LogitsOptions& options);
+Result<int> Run(const EmbedOptions& options);
 Result<int> Run(const BatchOptions& options);
 Result<int> Run(const ServeOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);

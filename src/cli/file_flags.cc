@@ -4,6 +4,7 @@
 
 #include "cli/command_flags.h"
 #include "cli/date_time.h"
+#include "engine/pooling.h"
 
 namespace adit::cli {
 
@@ -60,6 +61,24 @@ void AddLogits(CLI::App& app, LogitsOptions& out) {
   AddCount(
       app, "--chunk", 1, 65536, [&out](int64_t n) { out.chunk = n; },
       "Tokens of one pass [512, fewer for huge outputs]");
+  AddEngine(app, out.engine);
+}
+
+void AddEmbed(CLI::App& app, EmbedOptions& out) {
+  AddModel(app, out.model);
+  CLI::Option* texts = AddList(app, "TEXT", out.texts, "Texts, each an argument [the lines of stdin]");
+  CLI::Option* file = AddText(app, "--file", out.file, "Take each line of a file as a text; - is stdin", "FILE");
+  Exclude(texts, file);
+  const auto read_pooling = [&out](const std::string& text) {
+    out.pooling = text;
+    return engine::ParsePooling(text).status();
+  };
+  AddRead(app, "--pooling", read_pooling, "mean, cls, last, or none: one for each token [the model's, else mean]",
+          "NAME");
+  AddSwitch(app, "--normalize", out.normalize, "Scale each embedding to length 1");
+  AddSwitch(app, "--truncate", out.truncate, "Cut texts that are longer than the model's context");
+  AddSwitch(app, "--ids", out.ids, "Texts are token ids, as tokenize gives them");
+  AddSwitch(app, "--json", out.json, R"(Answer each text with {"index":...,"tokens":...,"embedding":[...]})");
   AddEngine(app, out.engine);
 }
 

@@ -89,6 +89,18 @@ struct LogitsOptions {
   EngineOptions engine;
 };
 
+struct EmbedOptions {
+  std::string model;
+  std::vector<std::string> texts;
+  std::optional<std::string> file;
+  std::optional<std::string> pooling;  // as engine::ParsePooling takes it; the model's when absent
+  bool ids = false;                    // texts are token ids
+  bool normalize = false;
+  bool truncate = false;
+  bool json = false;
+  EngineOptions engine;
+};
+
 struct BenchSimulateOptions {
   BenchOptions bench;
   sched::StepCost cost;
@@ -194,7 +206,7 @@ struct DoctorOptions {};
 struct VersionOptions {};
 
 using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
-                             LogitsOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions,
+                             LogitsOptions, EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions,
                              BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions,
                              BenchStartupOptions, DoctorOptions, VersionOptions>;
 

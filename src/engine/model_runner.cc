@@ -26,8 +26,8 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& mode
         "last a multiple of 16",
         options.kv_tokens, options.max_batch_tokens, options.block_size);
   }
-  if (!model.spec().output.logits) {
-    return Unsupported("{}: a {} model makes embeddings, not text: adit embed", model.path(),
+  if (!model.spec().output.logits || model.spec().NeedsWholeSequences()) {
+    return Unsupported("{}: this {} model makes embeddings (adit embed), not text", model.path(),
                        model.spec().architecture);
   }
   const kernels::KvType native = model.kernels().native_kv;

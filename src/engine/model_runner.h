@@ -66,7 +66,7 @@ struct SequenceStep {
 // one thread.
 class ModelRunner {
  public:
-  // Unsupported for a model without logits; ResourceExhausted when the cache or the scratch memory cannot be had.
+  // Unsupported for a model that makes no text; ResourceExhausted when the cache or the scratch memory cannot be had.
   // `model` outlives the runner.
   static Result<std::unique_ptr<ModelRunner>> Create(const LoadedModel& model, const RunnerOptions& options);
 

@@ -14,7 +14,7 @@ Status BertFromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   layer.norms = NormPlaces::kOfResidual;
   auto& attention = std::get<nn::AttentionBlockConfig>(layer.mixer);
   attention.rope = -1;
-  ADIT_ASSIGN_OR_RETURN(attention.shape.causal, keys.BoolOr("attention.causal", false));
+  attention.shape.causal = false;
   layer.feed_forward = nn::PlainFeedForwardConfig{.ffn_dim = params.ffn_dim, .activation = nn::Activation::kGeluErf};
   spec.layers.assign(static_cast<size_t>(params.num_layers), layer);
   return Status();

@@ -28,6 +28,20 @@ Status ReadVocabulary(const formats::GgufFile& file, ModelSpec& spec) {
   return Status();
 }
 
+// Any family's file may say that its tokens see each other both ways.
+Status ReadCausality(const formats::GgufFile& file, ModelSpec& spec) {
+  const std::string key = spec.architecture + ".attention.causal";
+  ADIT_ASSIGN_OR_RETURN(const bool causal, file.metadata().BoolOr(key, !spec.NeedsWholeSequences()));
+  for (LayerSpec& layer : spec.layers) {
+    nn::AttentionConfig& shape = std::get<nn::AttentionBlockConfig>(layer.mixer).shape;
+    shape.causal = causal;
+    if (causal || shape.window == 0) continue;
+    return Unsupported("gguf: {}: {} is false; this build runs layers with a sliding window only with true",
+                       file.path(), key);
+  }
+  return Status();
+}
+
 }  // namespace
 
 std::string SupportedArchitectures() {
@@ -45,6 +59,7 @@ Result<ModelSpec> SpecFromGguf(const formats::GgufFile& file) {
     if (architecture != family.architecture) continue;
     ModelSpec spec{.architecture = std::string(architecture)};
     ADIT_RETURN_IF_ERROR(family.from_gguf(file, spec));
+    ADIT_RETURN_IF_ERROR(ReadCausality(file, spec));
     ADIT_RETURN_IF_ERROR(ReadVocabulary(file, spec));
     return spec;
   }

@@ -100,6 +100,23 @@ TEST(Registry, StableLmIsParallelWhereItHasOneNorm) {
             FeedForwardInput::kAsMixer);
 }
 
+TEST(Registry, AnyFamilyMayLookAheadUnlessItHasAWindow) {
+  const auto spec_with = [](const std::string& architecture) {
+    return SpecOf({.architecture = architecture, .more_keys = [&](auto& builder) {
+                     builder.template Add<bool>(architecture + ".attention.causal", false)
+                         .template Add<uint32_t>(architecture + ".attention.sliding_window", 0);
+                   }});
+  };
+  EXPECT_TRUE(spec_with("llama")->NeedsWholeSequences());
+  EXPECT_FALSE(SpecOf({})->NeedsWholeSequences());
+  const auto windowed = SpecOf({.more_keys = [](auto& builder) {
+    builder.template Add<bool>("llama.attention.causal", false)
+        .template Add<uint32_t>("llama.attention.sliding_window", 8);
+  }});
+  EXPECT_EQ(windowed.status().code(), StatusCode::kUnsupported);
+  EXPECT_THAT(windowed.status().message(), HasSubstr("llama.attention.causal is false"));
+}
+
 TEST(Registry, LongRopeNeedsBothTensorsInTheirSize) {
   const auto missing = SpecOf({.architecture = "phi3", .extra = "rope_factors_long.weight"});
   EXPECT_THAT(missing.status().message(), HasSubstr("'rope_factors_short.weight' is not 4 values"));

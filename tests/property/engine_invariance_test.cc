@@ -39,6 +39,13 @@ std::vector<Case> Cases() {
   for (const char* types : {"f32", "f16", "bf16", "q8_0", "q4_0", "q8_0,q4_0"}) {
     cases.push_back({"gemma3", source + "/tests/goldens/models/gemma3.gguf", types});
   }
+  // Of phi3_longrope, some grow past the length from which on another rope turns them.
+  for (const char* model : {"gemma2", "gpt_neox", "phi3_longrope"}) {
+    for (const char* file : {"model-bf16.gguf", "model-f16.gguf"}) {
+      const std::string path = std::string(ADIT_SHARED_DIR) + "/oracle/models/" + model + "/" + file;
+      if (std::filesystem::exists(path)) cases.push_back({model, path, "auto"});
+    }
+  }
   for (const char* folder : {"/models/", "/../models/"}) {
     const std::string path = source + folder + "SmolLM2-135M-Instruct.Q4_1.gguf";
     if (!std::filesystem::exists(path) || cases.back().name == "smollm2") continue;
@@ -181,6 +188,52 @@ TEST_P(EngineInvariance, TokensAndLogprobsAreTheSameBits) {
     Open(threads);
     check(Options(), std::to_string(threads) + " threads");
   }
+}
+
+// What the engine generates is what a model gives that computes all of the sequence anew for each token.
+TEST(EngineLongRope, ASequenceThatGrowsLongIsOneThatWasLong) {
+  const std::string path = std::string(ADIT_SHARED_DIR) + "/oracle/models/phi3_longrope/model-bf16.gguf";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  auto loaded = LoadedModel::Load({.path = path, .isa = "ref", .num_threads = 2});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  const LoadedModel& model = **loaded;
+  auto runner = ModelRunner::Create(model, {.kv_tokens = 256, .max_batch_tokens = 256});
+  ASSERT_TRUE(runner.ok()) << runner.status().ToString();
+  std::vector<int32_t> prompt;
+  for (int32_t i = 0; i < 90; ++i) prompt.push_back(i * 37 % 500);
+
+  std::vector<int32_t> tokens = prompt;
+  std::vector<int32_t> expected;
+  for (int i = 0; i < 12; ++i) {
+    SequenceCache sequence = (*runner)->NewSequence();
+    const bool is_long = tokens.size() > 96;
+    EXPECT_EQ(model.spec().IsLong(static_cast<int64_t>(tokens.size())), is_long);
+    const SequenceStep step{.sequence = &sequence, .tokens = tokens, .is_long = is_long};
+    auto logits = (*runner)->Run(std::span(&step, 1));
+    ASSERT_TRUE(logits.ok()) << logits.status().ToString();
+    const auto best = std::max_element(logits->begin(), logits->end()) - logits->begin();
+    expected.push_back(static_cast<int32_t>(best));
+    tokens.push_back(expected.back());
+  }
+
+  EngineOptions options;
+  options.kv_tokens = 256;
+  auto core = EngineCore::Create(model, options);
+  ASSERT_TRUE(core.ok()) << core.status().ToString();
+  GenerationRequest request{.max_tokens = 12, .ignore_eos = true};
+  request.prompt = prompt;
+  request.sampling.temperature = 0.0;
+  auto stream = std::make_shared<EventStream>(64, [] {});
+  auto active = ActiveRequest::Create(std::move(request), model, (*core)->max_context(), stream);
+  ASSERT_TRUE(active.ok()) << active.status().ToString();
+  (*core)->Add(std::move(active).value(), 1.0);
+  for (double now = 1.0; !(*core)->idle() && now < 2.0; now += 1e-3) (*core)->Step(now);
+  std::vector<int32_t> got;
+  while (const auto event = stream->TryNext()) {
+    if (event->kind == Event::Kind::kToken) got.push_back(event->token);
+  }
+  EXPECT_EQ(got, expected);
+  EXPECT_EQ((*core)->stats().scheduler.preemptions, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EngineInvariance, testing::ValuesIn(Cases()));

@@ -1,0 +1,61 @@
+"""Every family as a small model of random weights (tools/random_model.py): it loads, computes and answers."""
+import json
+import math
+import pathlib
+import struct
+import sys
+
+import pytest
+
+pytest.importorskip("gguf", reason="scripts/setup test installs it")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import random_model  # noqa: E402
+
+DECODERS = sorted(name for name, family in random_model.FAMILIES.items() if not family.encoder)
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("families")
+
+    def path(name):
+        file = folder / f"{name}.gguf"
+        if not file.exists():
+            random_model.write_model(file, name, matrix_type="q8_0")
+        return file
+
+    return path
+
+
+def logits(file):
+    data = file.read_bytes()
+    (header,) = struct.unpack_from("<Q", data)
+    begin, end = json.loads(data[8:8 + header])["logits"]["data_offsets"]
+    return struct.unpack_from(f"<{(end - begin) // 4}f", data, 8 + header + begin)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_family_computes_the_same_with_all_kernels(adit, models, tmp_path, name):
+    ids = ",".join(str(i * 7 % 256) for i in range(40))
+    rows = []
+    for isa in ("ref", "auto"):
+        out = tmp_path / f"{isa}.safetensors"
+        adit.ok("logits", models(name), "--tokens", ids, "-o", out, "--isa", isa, "--activation-terms", "two",
+                "--kv-type", "f32")
+        rows.append(logits(out))
+    assert all(math.isfinite(x) for x in rows[0])
+    deviation = math.sqrt(sum(x * x for x in rows[0]) / len(rows[0]))
+    assert max(abs(a - b) for a, b in zip(*rows)) < 0.02 * deviation
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_family_answers(adit, models, name):
+    arguments = ("run", models(name), "hello", "--raw", "--temp", 0, "-n", 12, "--ignore-eos")
+    done = adit.run(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert adit.run(*arguments, "--threads", 1).stdout == done.stdout
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_family_is_shown_as_one_that_runs(adit, models, name):
+    assert b"not supported" not in adit.ok("show", models(name))
