@@ -8,7 +8,13 @@ from conftest import read_safetensors
 # Of the folder, and the GGUF file beside it that another converter wrote.
 MODELS = [("llama", "model-f32.gguf", "f32"), ("llama_spm", "model-bf16.gguf", "bf16"),
           ("qwen2", "model-f32.gguf", "f32"), ("qwen3", "model-bf16.gguf", "bf16"),
-          ("gemma3_text", "model-f32.gguf", "f32"), ("smollm3", "model-bf16.gguf", "bf16")]
+          ("gemma3_text", "model-f32.gguf", "f32"), ("smollm3", "model-bf16.gguf", "bf16"),
+          ("cohere", "model-bf16.gguf", "bf16"), ("gemma", "model-bf16.gguf", "bf16"),
+          ("gemma2", "model-bf16.gguf", "bf16"), ("glm4", "model-bf16.gguf", "bf16"),
+          ("gpt2", "model-f32.gguf", "f32"), ("gpt_neox", "model-f16.gguf", "f16"),
+          ("granite", "model-bf16.gguf", "bf16"), ("olmo2", "model-bf16.gguf", "bf16"),
+          ("phi3", "model-bf16.gguf", "bf16"), ("phi3_longrope", "model-bf16.gguf", "bf16"),
+          ("stablelm", "model-bf16.gguf", "bf16"), ("starcoder2", "model-bf16.gguf", "bf16")]
 TOKENS = "5,6,7,8,9,300,1,2"
 
 
