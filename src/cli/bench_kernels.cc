@@ -100,10 +100,10 @@ Result<int> Run(const BenchKernelsOptions& options) {
     ADIT_RETURN_IF_ERROR(MeasureAll(options, *kernels, static_cast<int>(num_threads), report));
   }
   report.settings.push_back(OtherLoad(load));
+  report.names = {"op", "type", "shape", "rows", "threads"};
   report.bars = "share_of_limit";
   report.reference = 100.0;
-  ADIT_RETURN_IF_ERROR(
-      WriteTable(options.machine, {"op", "type", "shape", "rows", "threads", "isa"}, "seconds", std::move(report)));
+  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, "seconds", std::move(report)));
   return kExitOk;
 }
 

@@ -65,8 +65,9 @@ Result<int> Run(const BenchRooflineOptions& options) {
   }
   for (const int64_t num_threads : threads) ADIT_RETURN_IF_ERROR(Measure(static_cast<int>(num_threads), report));
   report.settings.push_back(OtherLoad(load));
+  report.names = {"what", "of", "isa", "threads"};
   report.bars = "bytes_per_s";
-  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, {"what", "of", "isa", "threads"}, "bytes_per_s", std::move(report)));
+  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, "bytes_per_s", std::move(report)));
   return kExitOk;
 }
 

@@ -71,8 +71,9 @@ Result<int> Run(const BenchStartupOptions& options) {
   report.settings.push_back({"file_bytes", file_bytes});
   report.settings.push_back({"peak_bytes", engine::PeakResidentBytes()});
   report.settings.push_back(OtherLoad(load));
+  report.names = {"phase"};
   report.bars = "seconds";
-  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, {"phase"}, "seconds", std::move(report)));
+  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, "seconds", std::move(report)));
   return kExitOk;
 }
 

@@ -89,11 +89,10 @@ Spread3 SpreadOf(std::vector<double> values) {
   return {.median = median, .least = values.front(), .most = values.back()};
 }
 
-Status WriteTable(const MachineBenchOptions& options, const std::vector<std::string>& same, const std::string& key,
-                  TableReport report) {
+Status WriteTable(const MachineBenchOptions& options, const std::string& key, TableReport report) {
   if (options.compare) {
     ADIT_ASSIGN_OR_RETURN(const std::string earlier, ReadFileOrStdin(*options.compare));
-    ADIT_RETURN_IF_ERROR(CompareWith(earlier, same, key, MachineKeys(), report));
+    ADIT_RETURN_IF_ERROR(CompareWith(earlier, key, MachineKeys(), report));
   }
   ADIT_ASSIGN_OR_RETURN(ReportSink sink, ReportSink::Open(options.output_file));
   return sink.Write(RenderTable(report, options.format));

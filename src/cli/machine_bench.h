@@ -41,9 +41,8 @@ struct Spread3 {
 };
 Spread3 SpreadOf(std::vector<double> values);
 
-// Compares where asked to, renders and writes. `same`: columns that name a row; `key`: the number that is compared.
-Status WriteTable(const MachineBenchOptions& options, const std::vector<std::string>& same, const std::string& key,
-                  TableReport report);
+// Compares where asked to, renders and writes. `key`: the number that is compared.
+Status WriteTable(const MachineBenchOptions& options, const std::string& key, TableReport report);
 
 }  // namespace adit::cli
 

@@ -112,11 +112,11 @@ std::string Csv(const TableReport& report) {
   return text;
 }
 
-// What tells a row from others: its texts and counts before the column of the bars.
+// Its names, with what counts are of.
 std::string RowLabel(const TableReport& report, const std::vector<TableCell>& row) {
   std::string label;
-  for (size_t i = 0; i < row.size() && report.columns[i].key != report.bars; ++i) {
-    if (report.columns[i].label.empty()) continue;
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (std::find(report.names.begin(), report.names.end(), report.columns[i].key) == report.names.end()) continue;
     const bool is_text = std::holds_alternative<std::string>(row[i]);
     if (!label.empty()) label += ", ";
     label += is_text ? CellText(row[i], report.columns[i])
@@ -174,8 +174,8 @@ std::string RenderTable(const TableReport& report, TableFormat format) {
   return {};
 }
 
-Status CompareWith(const std::string& earlier, const std::vector<std::string>& same, const std::string& key,
-                   const std::vector<std::string>& machine, TableReport& now) {
+Status CompareWith(const std::string& earlier, const std::string& key, const std::vector<std::string>& machine,
+                   TableReport& now) {
   const Json before = Json::parse(earlier, nullptr, /*allow_exceptions=*/false);
   if (!before.is_array() || before.empty() || !before.front().is_object()) {
     return InvalidArgument("--compare: not a JSON report of this command; make one with '-o json'");
@@ -196,7 +196,7 @@ Status CompareWith(const std::string& earlier, const std::vector<std::string>& s
   now.columns.push_back({"ratio", "ratio", 1.0, 3});
   for (auto& row : now.rows) {
     const auto is_same = [&](const Json& object) {
-      return object.is_object() && std::all_of(same.begin(), same.end(), [&](const std::string& name) {
+      return object.is_object() && std::all_of(now.names.begin(), now.names.end(), [&](const std::string& name) {
                size_t i = 0;
                while (i < row.size() && now.columns[i].key != name) ++i;
                return i < row.size() && object.contains(name) && object[name] == ToJson(row[i]);

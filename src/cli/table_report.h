@@ -27,8 +27,9 @@ struct TableReport {
   std::vector<BenchSetting> settings;  // of all rows; each row of JSON and CSV has them too
   std::vector<TableColumn> columns;
   std::vector<std::vector<TableCell>> rows;
-  std::string bars;        // key of a column that the page shows as bars; empty: none
-  double reference = 0.0;  // a line among the bars, in the scale of the column
+  std::vector<std::string> names;  // keys of the columns that name a row
+  std::string bars;                // key of a column that the page shows as bars; empty: none
+  double reference = 0.0;          // a line among the bars, in the scale of the column
 };
 
 enum class TableFormat : uint8_t { kMarkdown, kJson, kCsv, kHtml };
@@ -38,10 +39,10 @@ enum class TableFormat : uint8_t { kMarkdown, kJson, kCsv, kHtml };
 std::string RenderTable(const TableReport& report, TableFormat format);
 
 // The rows of `now` beside the same rows of an earlier JSON report: columns "before" and "ratio" of the number `key`
-// are added. Rows are the same where all cells of the columns `same` are. InvalidArgument when `earlier` is no such
+// are added. Rows are the same where their names are. InvalidArgument when `earlier` is no such
 // report, or of another machine: where a setting named in `machine` differs.
-Status CompareWith(const std::string& earlier, const std::vector<std::string>& same, const std::string& key,
-                   const std::vector<std::string>& machine, TableReport& now);
+Status CompareWith(const std::string& earlier, const std::string& key, const std::vector<std::string>& machine,
+                   TableReport& now);
 
 }  // namespace adit::cli
 

@@ -21,6 +21,7 @@ TableReport Report() {
                       {"hidden", ""}},
           .rows = {{std::string("a|b"), int64_t{512}, 12.34e9, 0.5, std::string("x,y")},
                    {std::string("c"), int64_t{1024}, 1.0e9, TableCell(), std::string("z")}},
+          .names = {"name", "size"},
           .bars = "bytes_per_s"};
 }
 
@@ -78,12 +79,10 @@ TEST(TableReport, RefusesToCompareMachinesAndOtherFiles) {
   TableReport other = Report();
   other.settings[0].value = std::string("Another CPU");
   TableReport now = Report();
-  EXPECT_THAT(
-      CompareWith(RenderTable(other, TableFormat::kJson), {"name"}, "bytes_per_s", {"processor"}, now).message(),
-      HasSubstr("of another machine: processor \"Another CPU\" there, Some CPU, \"fast\" here"));
+  EXPECT_THAT(CompareWith(RenderTable(other, TableFormat::kJson), "bytes_per_s", {"processor"}, now).message(),
+              HasSubstr("of another machine: processor \"Another CPU\" there, Some CPU, \"fast\" here"));
   for (const char* text : {"", "{}", "[]", "[1]", "no JSON"}) {
-    EXPECT_THAT(CompareWith(text, {"name"}, "bytes_per_s", {"processor"}, now).message(), HasSubstr("--compare"))
-        << text;
+    EXPECT_THAT(CompareWith(text, "bytes_per_s", {"processor"}, now).message(), HasSubstr("--compare")) << text;
   }
 }
 
