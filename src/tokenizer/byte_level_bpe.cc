@@ -148,23 +148,24 @@ void ByteLevelBpe::EncodeRun(const TextRun& run, std::vector<int32_t>& ids) cons
   std::string_view text = run.text;
   std::string rewritten;
   if (!IsValidUtf8(text)) text = rewritten = RewriteLenient(text);
-  if (pre_tokenizer_.split == nullptr) {
-    // Expressions know no surrogates.
-    if (!rewritten.empty()) text = rewritten = ReplaceInvalidUtf8(text);
-    CutText cut(text, run.begin == 0);
-    for (const auto& cutter : cutters_) cutter->Apply(cut);
-    return model_.Encode(text, cut.words(), ids);
-  }
-  WordEnds ends;
-  pre_tokenizer_.split(text, ends);
+  // Expressions know no surrogates.
+  if (!cutters_.empty() && !rewritten.empty()) text = rewritten = ReplaceInvalidUtf8(text);
   std::vector<TextRange> words;
-  words.reserve(ends.size());
-  size_t begin = 0;
-  for (const size_t end : ends) {
-    words.push_back({begin, end});
-    begin = end;
+  if (pre_tokenizer_.split != nullptr) {
+    WordEnds ends;
+    pre_tokenizer_.split(text, ends);
+    words.reserve(ends.size());
+    size_t begin = 0;
+    for (const size_t end : ends) {
+      words.push_back({begin, end});
+      begin = end;
+    }
+    if (cutters_.empty()) return model_.Encode(text, words, ids);
   }
-  model_.Encode(text, words, ids);
+  CutText cut(text, run.begin == 0);
+  if (!words.empty()) cut.SetWords(std::move(words));
+  for (const auto& cutter : cutters_) cutter->Apply(cut);
+  model_.Encode(text, cut.words(), ids);
 }
 
 }  // namespace adit::tokenizer

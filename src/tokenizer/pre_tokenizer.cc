@@ -76,16 +76,6 @@ constexpr std::string_view kO200k[] = {
     R"_([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)_"
     R"_(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)_",
 };
-constexpr std::string_view kTinyAya[] = {
-    R"_(\d{1,3}(?=(?:\d{3})*\b))_",
-    R"_([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)_"
-    R"_([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)_"
-    R"_(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)_",
-};
-constexpr std::string_view kSuperBpe[] = {
-    R"_(\p{N}+)_",
-    R"_((?=(\d{3})+(?!\d)))_",
-};
 constexpr std::string_view kBailing[] = {
     R"_('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)_",
 };
@@ -193,9 +183,9 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {.name = "talkie", .patterns = kO200k},
     {.name = "minimax-m2", .patterns = kO200k},
     {.name = "granite-embed-multi-97m", .patterns = kO200k, .whole_words = true},
-    {.name = "tiny_aya", .patterns = kTinyAya},
-    {.name = "cohere2moe", .patterns = kTinyAya},
-    {.name = "superbpe", .patterns = kSuperBpe},
+    {.name = "tiny_aya", .split = SplitThreesBeforeBorders, .patterns = kO200k},
+    {.name = "cohere2moe", .split = SplitThreesBeforeBorders, .patterns = kO200k},
+    {.name = "superbpe", .split = SplitSuperBpe},
     {.name = "bailingmoe", .patterns = kBailing},
     {.name = "bailingmoe2", .patterns = kBailing},
     {.name = "llada-moe", .patterns = kBailing},

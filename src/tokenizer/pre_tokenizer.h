@@ -23,8 +23,11 @@ void SplitDefault(std::string_view text, WordEnds& ends);         // split_defau
 void SplitLlama3(std::string_view text, WordEnds& ends);          // split_llama3.cc
 void SplitQwen2(std::string_view text, WordEnds& ends);           // split_llama3.cc
 void SplitQwen35(std::string_view text, WordEnds& ends);          // split_llama3.cc
+void SplitSuperBpe(std::string_view text, WordEnds& ends);        // split_threes.cc
+// Cuts numbers into groups of three digits from the right; split_threes.cc.
+void SplitThreesBeforeBorders(std::string_view text, WordEnds& ends);
 
-// What `tokenizer.ggml.pre` selects: a splitter, or regular expressions in the dialect of TranslateOnigPattern, each of
+// What `tokenizer.ggml.pre` selects: a splitter, and regular expressions in the dialect of TranslateOnigPattern, each of
 // which cuts what those before it left or found: every match is a word, and so is what lies between two.
 struct PreTokenizer {
   std::string_view name;

@@ -56,6 +56,10 @@ const std::vector<Rule>& Rules() {
       {"llama3", SplitLlama3, {kLlama3}},
       {"qwen2", SplitQwen2, {kQwen2}},
       {"qwen35", SplitQwen35, {kQwen35}},
+      {"superbpe", SplitSuperBpe, {"\\p{N}+", "(?=(\\p{Nd}{3})+(?!\\p{Nd}))"}},
+      {"threes_before_borders",
+       SplitThreesBeforeBorders,
+       {"\\p{Nd}{1,3}(?=(?:\\p{Nd}{3})*(?![\\p{L}\\p{M}\\p{Nd}\\p{Pc}]))"}},
   };
   return *rules;
 }
@@ -157,9 +161,9 @@ TEST(PreTokenizer, EveryRuleCutsAllOfTheText) {
   constexpr uint32_t kSeed = 22;
   std::mt19937 rng(kSeed);
   int num_patterns = 0;
-  for (const char* name : {"deepseek-llm", "deepseek-coder", "deepseek-v3", "youtu", "falcon", "bloom", "viking",
-                           "tekken", "chameleon", "gpt-4o", "tiny_aya", "superbpe", "bailingmoe", "seed-coder",
-                           "kimi-k2", "laguna", "exaone-moe", "minicpm5", "jais-2"}) {
+  for (const char* name :
+       {"deepseek-llm", "deepseek-coder", "deepseek-v3", "youtu", "falcon", "bloom", "viking", "tekken", "chameleon",
+        "gpt-4o", "tiny_aya", "bailingmoe", "seed-coder", "kimi-k2", "laguna", "exaone-moe", "minicpm5", "jais-2"}) {
     const PreTokenizer* const rule = FindPreTokenizer(name);
     ASSERT_NE(rule, nullptr) << name;
     for (const std::string_view pattern : rule->patterns) {

@@ -40,12 +40,15 @@ std::vector<size_t> SplitByRegexes(std::string_view text,
     size_t part_begin = 0;
     for (const size_t part_end : ends) {
       const std::string_view part = text.substr(part_begin, part_end - part_begin);
+      size_t word = 0;
       for (size_t pos = 0; pos < part.size();) {
         const auto [begin, end] = expression->Find(part, pos);
-        if (begin > pos) finer.push_back(part_begin + begin);
-        if (end > begin) finer.push_back(part_begin + end);
-        pos = end;
+        if (begin > word) finer.push_back(part_begin + (word = begin));
+        if (end > begin) finer.push_back(part_begin + (word = end));
+        pos = end > begin ? end : end + 1;
+        while (pos < part.size() && (static_cast<unsigned char>(part[pos]) & 0xC0) == 0x80) ++pos;
       }
+      if (part.size() > word) finer.push_back(part_end);
       part_begin = part_end;
     }
     ends = finer;
