@@ -66,8 +66,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   asio::awaitable<void> Run(std::shared_ptr<Connection> self) {
-    while (co_await ServeOne()) {
-    }
+    // Not awaited in the condition: gcc 12 then frees what was awaited once more.
+    bool go_on = true;
+    while (go_on) go_on = co_await ServeOne();
     Close();
     (void)self;
   }
