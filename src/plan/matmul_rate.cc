@@ -42,7 +42,7 @@ Result<PackedCopies> Pack(const kernels::KernelTable& kernels, const MatmulShape
   const size_t count = shape.num_tokens > kFewTokens ? 1 : std::max<size_t>(1, kStreamBytes / size);
   ADIT_ASSIGN_OR_RETURN(packed.buffer, AlignedBuffer::Allocate(count * size, "packed weights"));
   if (matrix.needs_packing()) {
-    matrix.Pack(rows.data(), packed.buffer.data(), 0, matrix.num_panels());
+    matrix.PackRows(rows.data(), shape.num_rows, packed.buffer.data());
   } else {
     std::memcpy(packed.buffer.data(), rows.data(), rows.size_bytes());
   }
