@@ -206,9 +206,9 @@ struct DoctorOptions {};
 struct VersionOptions {};
 
 using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
-                             LogitsOptions, EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions,
-                             BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions,
-                             BenchStartupOptions, DoctorOptions, VersionOptions>;
+                             LogitsOptions, EmbedOptions, BatchOptions, ServeOptions, ConvertOptions,
+                             BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions,
+                             BenchModelOptions, BenchStartupOptions, DoctorOptions, VersionOptions>;
 
 }  // namespace adit::cli
 
