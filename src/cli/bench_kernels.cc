@@ -70,10 +70,7 @@ Status MeasureAll(const BenchKernelsOptions& options, const kernels::KernelTable
     }
     bar.Update(static_cast<double>(++done) / static_cast<double>(types.size()));
   }
-  const std::string suffix = fmt::format("_{}_threads", num_threads);
-  report.settings.push_back({"read_bytes_per_s" + suffix, limits.read_bytes_per_s});
-  if (limits.q8_ops_per_s > 0.0) report.settings.push_back({"int8_ops_per_s" + suffix, limits.q8_ops_per_s});
-  if (limits.f32_ops_per_s > 0.0) report.settings.push_back({"f32_ops_per_s" + suffix, limits.f32_ops_per_s});
+  AddLimits(limits, num_threads, report);
   return Status();
 }
 

@@ -209,10 +209,7 @@ Status RunTests(const BenchModelOptions& options, int64_t num_threads, ProgressB
     }
   }
   AddRows(tests, *runner, limits, report);
-  const std::string suffix = fmt::format("_{}_threads", num_threads);
-  report.settings.push_back({"read_bytes_per_s" + suffix, limits.read_bytes_per_s});
-  if (limits.q8_ops_per_s > 0.0) report.settings.push_back({"int8_ops_per_s" + suffix, limits.q8_ops_per_s});
-  if (limits.f32_ops_per_s > 0.0) report.settings.push_back({"f32_ops_per_s" + suffix, limits.f32_ops_per_s});
+  AddLimits(limits, num_threads, report);
   report.settings.push_back({"kv_type", engine::KvTypesName(runner->k_type(), runner->v_type())});
   return Status();
 }

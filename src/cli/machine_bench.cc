@@ -82,6 +82,15 @@ Result<plan::MachineLimits> MeasureLimits(WorkerTeam& team, const kernels::Kerne
   return limits;
 }
 
+void AddLimits(const plan::MachineLimits& limits, int64_t num_threads, TableReport& report) {
+  const auto add = [&](const char* what, double per_s) {
+    if (per_s > 0.0) report.settings.push_back({fmt::format("{}_per_s_{}_threads", what, num_threads), per_s});
+  };
+  add("read_bytes", limits.read_bytes_per_s);
+  add("int8_ops", limits.q8_ops_per_s);
+  add("f32_ops", limits.f32_ops_per_s);
+}
+
 Spread3 SpreadOf(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t middle = values.size() / 2;

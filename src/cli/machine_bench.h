@@ -34,6 +34,9 @@ BenchSetting OtherLoad(const plan::ForeignLoad& load);
 // Measures what bounds products of `kernels` by a team, with weights of read_bytes. Limits that are not known are 0.
 Result<plan::MachineLimits> MeasureLimits(WorkerTeam& team, const kernels::KernelTable& kernels, size_t read_bytes);
 
+// What is known of them, as settings.
+void AddLimits(const plan::MachineLimits& limits, int64_t num_threads, TableReport& report);
+
 struct Spread3 {
   double median = 0.0;
   double least = 0.0;

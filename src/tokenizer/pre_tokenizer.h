@@ -27,8 +27,8 @@ void SplitSuperBpe(std::string_view text, WordEnds& ends);        // split_three
 // Cuts numbers into groups of three digits from the right; split_threes.cc.
 void SplitThreesBeforeBorders(std::string_view text, WordEnds& ends);
 
-// What `tokenizer.ggml.pre` selects: a splitter, and regular expressions in the dialect of TranslateOnigPattern, each of
-// which cuts what those before it left or found: every match is a word, and so is what lies between two.
+// What `tokenizer.ggml.pre` selects: a splitter, and regular expressions in the dialect of TranslateOnigPattern, each
+// of which cuts what those before it left or found: every match is a word, and so is what lies between two.
 struct PreTokenizer {
   std::string_view name;
   SplitFunction split = nullptr;
