@@ -132,7 +132,7 @@ TEST(BatchLine, ReadsTheEnvelope) {
   const auto* line = std::get_if<BatchRequestLine>(&parsed);
   ASSERT_NE(line, nullptr);
   EXPECT_EQ(line->custom_id, "a");
-  EXPECT_EQ(line->kind, ApiKind::kCompletion);
+  EXPECT_EQ(line->kind, server::ApiKind::kCompletion);
   EXPECT_EQ(line->body->dump(), R"({"prompt":"x"})");
 }
 

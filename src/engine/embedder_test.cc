@@ -39,7 +39,7 @@ Result<std::unique_ptr<Model>> Load(const std::string& path, const std::string& 
   ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels(isa));
   const nn::ExecContext context{*kernels, *model->team};
   ADIT_ASSIGN_OR_RETURN(model->weights,
-                        models::LoadWeights(model->spec, model->file, context, models::ActivationTerms::kNormed, {}));
+                        models::LoadWeights(model->spec, model->file, context, models::ActivationTerms::kOutliers, {}));
   ADIT_ASSIGN_OR_RETURN(model->embedder, Embedder::Create(model->spec, model->weights, context, options));
   return model;
 }

@@ -179,7 +179,9 @@ TEST(AnswerChunks, JoinedAreTheWholeAnswer) {
         ASSERT_EQ(joined.at("content"), whole["text"]) << round;
         if (!request.logprobs) continue;
         ASSERT_EQ(joined.at("tokens"), whole["logprobs"]["tokens"]) << round;
-        if (joined.contains("offsets")) ASSERT_EQ(joined.at("offsets"), whole["logprobs"]["text_offset"]) << round;
+        if (joined.contains("offsets")) {
+          ASSERT_EQ(joined.at("offsets"), whole["logprobs"]["text_offset"]) << round;
+        }
         continue;
       }
       const Json& message = whole["message"];
@@ -190,7 +192,9 @@ TEST(AnswerChunks, JoinedAreTheWholeAnswer) {
         for (const Json& call : message["tool_calls"]) calls.push_back(call["function"]);
       }
       ASSERT_EQ(joined.at("calls"), calls) << round;
-      if (request.logprobs) ASSERT_EQ(joined.at("tokens"), whole["logprobs"]["content"]) << round;
+      if (request.logprobs) {
+        ASSERT_EQ(joined.at("tokens"), whole["logprobs"]["content"]) << round;
+      }
     }
   }
 }
