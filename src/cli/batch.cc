@@ -55,6 +55,11 @@ Result<engine::EngineOptions> ChooseEngine(const BatchOptions& options, const en
   }
   const int64_t context = options.context_length.value_or(model.spec().context_length);
   const int64_t usual = std::max(context, options.scheduler.max_num_seqs * std::min(context, kKvTokensPerSequence));
+  if (options.memory) {
+    const int64_t most = context * options.scheduler.max_num_seqs;
+    ADIT_ASSIGN_OR_RETURN(engine.kv_tokens, KvTokensWithinMemory(*options.memory, most, model, engine.kv_types));
+    return engine;
+  }
   ADIT_ASSIGN_OR_RETURN(engine.kv_tokens, ChosenKvTokens(options.kv_tokens, usual, model, engine.kv_types));
   return engine;
 }

@@ -24,9 +24,12 @@ void AddBatch(CLI::App& app, BatchOptions& out) {
   AddCount(
       app, "--max-num-batched-tokens", 1, kMax, [&](int64_t n) { scheduler.max_batch_tokens = n; },
       "Tokens of a step [512]");
-  AddCount(
+  CLI::Option* tokens = AddCount(
       app, "--kv-tokens", 1, kMax, [&out](int64_t n) { out.kv_tokens = n; },
       "Tokens that the cache holds [2048 for each sequence, if they fit]");
+  Exclude(tokens,
+          AddText(app, "--memory", out.memory,
+                  "Size the cache by what the process may come to use: 24G, or a share of the machine", "SIZE"));
   AddParsed(app, "--scheduling-policy", &sched::ParsePolicy, scheduler.policy,
             "fcfs, priority, sjf, lpm, fair or deadline [fcfs]", "NAME");
   AddEngine(app, out.engine);

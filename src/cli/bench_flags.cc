@@ -100,6 +100,8 @@ void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out) {
   AddLoad(app, out.bench);
   AddScheduling(app, out.bench);
   AddReport(app, out.bench);
+  AddText(app, "--memory", out.memory,
+          "Size the cache by what the process may come to use: 24G, or a share of the machine", "SIZE");
   AddEngine(app, out.engine);
 }
 

@@ -22,7 +22,9 @@ Result<int> Run(const BenchThroughputOptions& options) {
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine));
   ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
   const int64_t usual = std::max(bench.scheduler.max_num_seqs * kKvTokensPerSequence, model->spec().context_length);
-  ADIT_ASSIGN_OR_RETURN(const int64_t kv_tokens, ChosenKvTokens(KvTokensOf(bench), usual, *model, kv_types));
+  ADIT_ASSIGN_OR_RETURN(const int64_t kv_tokens, options.memory
+                                                     ? KvTokensWithinMemory(*options.memory, usual, *model, kv_types)
+                                                     : ChosenKvTokens(KvTokensOf(bench), usual, *model, kv_types));
   ADIT_ASSIGN_OR_RETURN(const sched::Workload workload,
                         MakeWorkload(bench, static_cast<int32_t>(model->spec().vocab_size)));
   const ServeLoad serve = [&](const sched::SchedulerOptions& scheduler,

@@ -58,6 +58,16 @@ Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, con
   return *wanted;
 }
 
+Result<int64_t> KvTokensWithinMemory(std::string_view memory, int64_t most_tokens, const engine::LoadedModel& model,
+                                     const engine::KvTypes& types) {
+  const auto budget = engine::ParseMemoryBudget(memory, engine::MachineMemoryBytes());
+  if (!budget.ok()) return Status(budget.status().code(), "--memory: " + budget.status().message());
+  return engine::KvTokensWithin({.budget_bytes = *budget,
+                                 .used_bytes = engine::ResidentBytes(),
+                                 .bytes_per_token = engine::KvBytesPerToken(model, types),
+                                 .most_tokens = most_tokens});
+}
+
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
                                                        const std::function<void(double)>& progress) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));

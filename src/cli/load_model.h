@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "adit/status.h"
 #include "cli/options.h"
@@ -25,6 +26,10 @@ Result<engine::KvTypes> ChosenKvTypes(const EngineOptions& options);
 // the available memory has room for. ResourceExhausted when memory does not suffice.
 Result<int64_t> ChosenKvTokens(std::optional<int64_t> wanted, int64_t usual, const engine::LoadedModel& model,
                                const engine::KvTypes& types);
+// The same of a budget for the whole process, the flag --memory ("80%", "24G"): what the weights and all else leave, at
+// most most_tokens.
+Result<int64_t> KvTokensWithinMemory(std::string_view memory, int64_t most_tokens, const engine::LoadedModel& model,
+                                     const engine::KvTypes& types);
 // Of each sequence that may run, in the usual size of a cache for many.
 inline constexpr int64_t kKvTokensPerSequence = 2048;
 

@@ -109,6 +109,7 @@ struct BenchSimulateOptions {
 struct BenchThroughputOptions {
   std::string model;
   BenchOptions bench;
+  std::optional<std::string> memory;  // as engine::ParseMemoryBudget takes it
   EngineOptions engine;
 };
 
@@ -154,6 +155,7 @@ struct BatchOptions {
   std::optional<int64_t> context_length;
   std::optional<int64_t> max_tokens;
   std::optional<int64_t> kv_tokens;
+  std::optional<std::string> memory;  // instead of kv_tokens, as engine::ParseMemoryBudget takes it
   // As many requests are there as the command lets in, so none is refused for the queue.
   sched::SchedulerOptions scheduler{.max_queued_requests = 0};
   EngineOptions engine;

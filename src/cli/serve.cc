@@ -65,12 +65,7 @@ Result<int64_t> KvTokensOf(const ServeOptions& options, const engine::LoadedMode
   const int64_t own = model.spec().context_length;
   const int64_t context = std::min(options.context_length.value_or(own), own);
   if (options.kv_tokens) return ChosenKvTokens(options.kv_tokens, context, model, types);
-  const auto budget = engine::ParseMemoryBudget(options.memory, engine::MachineMemoryBytes());
-  if (!budget.ok()) return Status(budget.status().code(), "--memory: " + budget.status().message());
-  return engine::KvTokensWithin({.budget_bytes = *budget,
-                                 .used_bytes = engine::ResidentBytes(),
-                                 .bytes_per_token = engine::KvBytesPerToken(model, types),
-                                 .most_tokens = context * options.scheduler.max_num_seqs});
+  return KvTokensWithinMemory(options.memory, context * options.scheduler.max_num_seqs, model, types);
 }
 
 Status CheckOptions(const ServeOptions& options) {

@@ -272,7 +272,9 @@ class RequestReader {
       fields_.Fail("invalid_value", "truncation_side", "'truncation_side' is neither left nor right");
     }
     if (!most || fields_.error()) return;
-    if (*most == 0) return fields_.Fail("invalid_value", "truncate_prompt_tokens", "no tokens of the prompt are left");
+    if (*most == 0)
+      return fields_.Fail("invalid_value", "truncate_prompt_tokens",
+                          "'truncate_prompt_tokens' is 0: no tokens of the prompt are left");
     // One place is the answer's.
     const int64_t wanted = *most == -1 ? std::max<int64_t>(1, model_.max_context - 1) : *most;
     const auto cut = [&](std::vector<int32_t>& ids) {

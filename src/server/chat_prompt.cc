@@ -52,7 +52,8 @@ std::string ContextJson(std::span<const ChatMessage> messages, const ChatPromptO
   context["bos_token"] = TokenText(tokenizer, tokenizer.bos_id());
   context["eos_token"] = TokenText(tokenizer, tokenizer.eos_id());
   if (!options.variables.empty()) {
-    for (const auto& [key, value] : Json::parse(options.variables).items()) {
+    const Json variables = Json::parse(options.variables);
+    for (const auto& [key, value] : variables.items()) {
       if (!context.contains(key)) context[key] = value;
     }
   }

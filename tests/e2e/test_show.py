@@ -52,7 +52,7 @@ def test_json(adit, smollm2):
 
 
 @pytest.mark.parametrize("name, file", [("mamba2", "model-f32.gguf"), ("gpt_oss", "model-bf16.gguf"),
-                                        ("bert", "model-f32.gguf")])
+                                        ("qwen2_moe", "model-bf16.gguf")])
 def test_architectures_that_do_not_run_are_shown_all_the_same(adit, oracle, name, file):
     path = oracle / "models" / name / file
     text = adit.ok("show", path).decode()
