@@ -313,12 +313,12 @@ TEST_F(ServiceTest, RequestsAreSeenAndCancelled) {
 
 TEST_F(ServiceTest, ADeadlineIsKept) {
   Start({});
-  const Response response = Complete(R"("n": 32, "max_tokens": 120, "ignore_eos": true, "deadline_ms": 1)");
+  const Response response = Complete(R"("n": 2, "max_tokens": 120, "ignore_eos": true, "deadline_ms": 1)");
   // Either nothing came in time or what came is the answer.
   if (response.head.status == 408) {
     EXPECT_EQ(response.json()["error"]["code"], "deadline_exceeded");
   } else {
-    EXPECT_EQ(response.json()["choices"][31]["adit"]["stop_reason"], "deadline") << response.body;
+    EXPECT_EQ(response.json()["choices"][1]["adit"]["stop_reason"], "deadline") << response.body;
   }
 }
 

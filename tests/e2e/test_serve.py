@@ -264,7 +264,7 @@ def test_a_second_signal_ends_at_once(adit, smollm2, tmp_path):
         client.close()
 
 
-def test_keys(adit, tiny_gguf, tmp_path):
+def test_keys(adit, smollm2, tmp_path):
     keys = tmp_path / "keys"
     hashed = subprocess.run(["sha256sum"], input=b"reader", stdout=subprocess.PIPE).stdout.split()[0].decode()
     keys.write_text(f"sha256:{hashed} id=r tenant=t scopes=read\n")
