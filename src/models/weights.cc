@@ -21,7 +21,6 @@ class WeightLoader {
   // Norms of [rows, cols] numbers.
   Status TakeNorm(const std::string& name, int64_t rows, int64_t cols, nn::Norm& out);
   Status TakeNorm(const std::string& name, nn::Norm& out) { return TakeNorm(name, 1, spec_.hidden_dim, out); }
-  Status TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out);
   // Matrices that read normed rows.
   Status TakeParts(const std::string& joint, const std::vector<Part>& parts);
   Status TakeQkNorms(const std::string& prefix, const nn::AttentionBlockConfig& spec, nn::AttentionBlockWeights& out);
@@ -41,10 +40,6 @@ Status WeightLoader::TakeNorm(const std::string& name, int64_t rows, int64_t col
   out.kind = spec_.norm_kind;
   out.eps = spec_.norm_eps;
   return taker_.TakeNorm(name, rows, cols, out);
-}
-
-Status WeightLoader::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out) {
-  return taker_.TakeLinear(name, rows, cols, out);
 }
 
 Status WeightLoader::TakeParts(const std::string& joint, const std::vector<Part>& parts) {
@@ -72,7 +67,8 @@ Status WeightLoader::TakeMixer(const std::string& prefix, const nn::AttentionBlo
                                       {prefix + "attn_k", int64_t{shape.num_kv_heads} * shape.k_dim, &weights.k},
                                       {prefix + "attn_v", int64_t{shape.num_kv_heads} * shape.v_dim, &weights.v}}));
   ADIT_RETURN_IF_ERROR(TakeQkNorms(prefix, spec, weights));
-  return TakeLinear(prefix + "attn_output", spec_.hidden_dim, int64_t{shape.num_heads} * shape.v_dim, weights.out);
+  return taker_.TakeLinear(prefix + "attn_output", spec_.hidden_dim, int64_t{shape.num_heads} * shape.v_dim,
+                           weights.out);
 }
 
 // Joint, gate and up have up's name and twice its rows.
@@ -81,14 +77,14 @@ Status WeightLoader::TakeFeedForward(const std::string& prefix, const nn::GatedF
   nn::GatedFeedForwardWeights& weights = out.emplace<nn::GatedFeedForwardWeights>();
   ADIT_RETURN_IF_ERROR(TakeParts(prefix + "ffn_up", {{prefix + "ffn_gate", spec.ffn_dim, &weights.gate},
                                                      {prefix + "ffn_up", spec.ffn_dim, &weights.up}}));
-  return TakeLinear(prefix + "ffn_down", spec_.hidden_dim, spec.ffn_dim, weights.down);
+  return taker_.TakeLinear(prefix + "ffn_down", spec_.hidden_dim, spec.ffn_dim, weights.down);
 }
 
 Status WeightLoader::TakeFeedForward(const std::string& prefix, const nn::PlainFeedForwardConfig& spec,
                                      FeedForwardWeights& out) {
   nn::PlainFeedForwardWeights& weights = out.emplace<nn::PlainFeedForwardWeights>();
-  ADIT_RETURN_IF_ERROR(TakeLinear(prefix + "ffn_up", spec.ffn_dim, spec_.hidden_dim, weights.up));
-  return TakeLinear(prefix + "ffn_down", spec_.hidden_dim, spec.ffn_dim, weights.down);
+  ADIT_RETURN_IF_ERROR(taker_.TakeLinear(prefix + "ffn_up", spec.ffn_dim, spec_.hidden_dim, weights.up));
+  return taker_.TakeLinear(prefix + "ffn_down", spec_.hidden_dim, spec.ffn_dim, weights.down);
 }
 
 Status WeightLoader::TakeNorms(const std::string& prefix, const LayerSpec& layer, LayerWeights& out) {
@@ -133,7 +129,7 @@ Status WeightLoader::TakeOutput(ModelWeights& weights) {
   if (spec_.output.norm) ADIT_RETURN_IF_ERROR(TakeNorm("output_norm", weights.final_norm));
   if (!spec_.output.logits) return Status();
   if (taker_.Has("output.weight")) {
-    return TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output);
+    return taker_.TakeLinear("output", spec_.vocab_size, spec_.hidden_dim, weights.output);
   }
   return taker_.UseTable("token_embd.weight", weights.output);
 }
