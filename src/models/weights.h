@@ -78,10 +78,9 @@ enum class ActivationTerms : uint8_t {
 ActivationTerms ActivationTermsFor(const ModelSpec& spec);
 
 // Finds every tensor that `spec` asks for under its GGUF name, checks type and shape, and packs it for the kernels.
-// Matrices of one input that
-// the checkpoint holds as one, q, k and v or gate and up, are taken apart by rows. Corrupt for a tensor that is missing
-// or has another shape, Unsupported for tensors that the spec has no place for: both by name. Pages of the file are let
-// go as they are packed, so that peak memory stays near the size of the file.
+// Matrices of one input that the checkpoint holds as one, q, k and v or gate and up, are taken apart by rows. Corrupt
+// for a tensor that is missing or has another shape, Unsupported for tensors that the spec has no place for: both by
+// name. Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
                                  const nn::ExecContext& context, ActivationTerms terms, const LoadProgress& progress);
 

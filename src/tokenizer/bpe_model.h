@@ -12,16 +12,11 @@
 #include "tokenizer/merge.h"
 #include "tokenizer/merge_table.h"
 #include "tokenizer/neighbour_set.h"
+#include "tokenizer/text_tokens.h"
 #include "tokenizer/word_model.h"
 #include "tokenizer/word_table.h"
 
 namespace adit::tokenizer {
-
-// A token that plain text may become.
-struct TextToken {
-  std::string_view text;
-  int32_t id;
-};
 
 struct BpeOptions {
   bool bytes = false;             // symbols are bytes and tokens' texts are bytes; else symbols are characters

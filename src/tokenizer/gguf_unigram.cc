@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "tokenizer/space_mark.h"
+#include "tokenizer/text_tokens.h"
 
 namespace adit::tokenizer {
 namespace {
@@ -46,16 +47,6 @@ double UnknownScore(const Vocabulary& vocabulary, const std::vector<double>& sco
     }
   }
   return double{lowest - kPenalty};
-}
-
-std::vector<TextToken> TextTokens(const Vocabulary& vocabulary) {
-  std::vector<TextToken> tokens;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    if (!vocabulary.IsHidden(id) && vocabulary.Type(id) != TokenType::kByte) {
-      tokens.push_back({vocabulary.pieces[id], id});
-    }
-  }
-  return tokens;
 }
 
 // An array of INT8 or UINT8; empty if there is none.

@@ -6,6 +6,7 @@
 #include "tokenizer/clean_up.h"
 #include "tokenizer/space_mark.h"
 #include "tokenizer/text_cutter.h"
+#include "tokenizer/text_tokens.h"
 #include "tokenizer/unicode_class.h"
 
 namespace adit::tokenizer {
@@ -25,16 +26,6 @@ DecodeTable LoadTexts(const Vocabulary& vocabulary) {
     first.Add(piece);
   }
   return DecodeTable(std::move(bytes), std::move(first));
-}
-
-std::vector<TextToken> TextTokens(const Vocabulary& vocabulary) {
-  std::vector<TextToken> tokens;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    if (!vocabulary.IsHidden(id) && vocabulary.Type(id) != TokenType::kByte) {
-      tokens.push_back({vocabulary.pieces[id], id});
-    }
-  }
-  return tokens;
 }
 
 // Words written one behind the other, each with a mark before it.

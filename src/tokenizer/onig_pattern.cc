@@ -132,14 +132,18 @@ class Translator {
       Replace(2, "(?:(?<=" + word + ")(?!" + word + ")|(?<!" + word + ")(?=" + word + "))");
     } else if (c == 'B') {
       Replace(2, "(?:(?<=" + word + ")(?=" + word + ")|(?<!" + word + ")(?!" + word + "))");
-    } else if (c == 'p' || c == 'P') {
-      Property();
     } else {
-      rest_.remove_prefix(1);
-      out_ += '\\';
-      Copy(CharBytes());
+      PropertyOrEscaped(c);
     }
     return Status();
+  }
+
+  // What means the same within a set and without: a property, or a character as it is.
+  void PropertyOrEscaped(char c) {
+    if (c == 'p' || c == 'P') return Property();
+    rest_.remove_prefix(1);
+    out_ += '\\';
+    Copy(CharBytes());
   }
 
   // \p{...}, whose braces are no interval.
@@ -189,12 +193,8 @@ class Translator {
     if (c == 'S' || c == 'W' || c == 'H') return Refuse("a negated class within a set");
     if (const auto set = SetOf(c)) {
       Replace(2, *set);
-    } else if (c == 'p' || c == 'P') {
-      Property();
     } else {
-      rest_.remove_prefix(1);
-      out_ += '\\';
-      Copy(CharBytes());
+      PropertyOrEscaped(c);
     }
     return Status();
   }
