@@ -9,12 +9,12 @@ Result<EngineRun> EngineRun::Submit(engine::Engine& engine, ApiRequest& request,
   EngineRun run;
   run.parts_.reserve(request.num_prompts());
   std::vector<engine::GenerationRequest> generations;
+  generations.push_back(request.generation);
+  request.generation.prompt.clear();
   for (std::vector<int32_t>& prompt : request.more_prompts) {
     generations.push_back(request.generation);
     generations.back().prompt = std::move(prompt);
   }
-  generations.insert(generations.begin(), request.generation);
-  request.generation.prompt.clear();
   for (engine::GenerationRequest& generation : generations) {
     // Parts before one that is refused are cancelled as the run dies.
     ADIT_ASSIGN_OR_RETURN(engine::RequestHandle handle, engine.Submit(std::move(generation), on_ready));

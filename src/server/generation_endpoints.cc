@@ -191,7 +191,8 @@ class GenerationReply : public Reply {
 };
 
 // What headers say of a request, where the body does not.
-std::optional<ApiError> ReadHeaders(const HttpRequest& http, const Json& given, ApiRequest& request) {
+std::optional<ApiError> ReadHeaders(const HttpRequest& http, const nlohmann::json& body, ApiRequest& request) {
+  const auto is_given = [&body](const char* key) { return body.contains(key) && !body[key].is_null(); };
   const auto number = [&http](const char* name) -> std::optional<int64_t> {
     const std::string text(http.Header(name));
     if (text.empty()) return std::nullopt;
@@ -203,24 +204,15 @@ std::optional<ApiError> ReadHeaders(const HttpRequest& http, const Json& given, 
     return ApiError{
         .code = "invalid_value", .message = fmt::format("the header {} is in {}", name, range), .param = name};
   };
-  if (const std::optional<int64_t> priority = number("x-priority"); priority && !given.contains("priority")) {
+  if (const std::optional<int64_t> priority = number("x-priority"); priority && !is_given("priority")) {
     if (*priority < -1000 || *priority > 1000) return wrong("x-priority", "-1000..1000");
     request.generation.priority = static_cast<int32_t>(*priority);
   }
-  if (const std::optional<int64_t> ms = number("x-deadline-ms"); ms && !given.contains("deadline_ms")) {
+  if (const std::optional<int64_t> ms = number("x-deadline-ms"); ms && !is_given("deadline_ms")) {
     if (*ms < 1 || *ms > 3'600'000) return wrong("x-deadline-ms", "1..3600000");
     request.generation.timeout_s = static_cast<double>(*ms) * 1e-3;
   }
   return std::nullopt;
-}
-
-// Which of the fields that headers may stand in for the body has.
-Json GivenFields(const nlohmann::json& body) {
-  Json given = Json::object();
-  for (const char* key : {"priority", "deadline_ms"}) {
-    if (body.contains(key) && !body[key].is_null()) given[key] = true;
-  }
-  return given;
 }
 
 std::unique_ptr<Reply> Generate(Call& call, ApiKind kind) {
@@ -246,7 +238,7 @@ std::unique_ptr<Reply> Generate(Call& call, ApiKind kind) {
     return ErrorReply({.code = "unknown_parameter", .message = fmt::format("'{}' is not known", name), .param = name},
                       *call.record);
   }
-  if (const auto error = ReadHeaders(call.request, GivenFields(json), request); error) {
+  if (const auto error = ReadHeaders(call.request, json, request); error) {
     return ErrorReply(*error, *call.record);
   }
   // The engine keeps tenants apart by their index; one that it does not know shares the first one's.
