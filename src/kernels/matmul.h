@@ -35,6 +35,12 @@ struct PackArgs {
   std::byte* panels = nullptr;  // [num_panels, panel_bytes(num_cols)], 64-byte aligned
 };
 
+// Kernels of block types that take many tokens arrange the activations of a chunk for a group of panels at a time
+// (generic/matmul_q8.h). With fewer panels in a call that work is done again more often than it need be, and with other
+// numbers of tokens a part of a chunk is left over.
+inline constexpr int kMatmulChunkTokens = 48;
+inline constexpr int kMatmulGroupPanels = 12;
+
 struct MatmulArgs {
   const std::byte* weights = nullptr;  // packed panels (or file rows where the type has no pack function)
   int64_t num_rows = 0;                // n, outputs

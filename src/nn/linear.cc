@@ -10,12 +10,6 @@ namespace {
 // Pieces per worker: enough that one held up by another process leaves little behind, few enough that claiming is free.
 constexpr int64_t kPiecesPerWorker = 8;
 
-// Kernels that take many tokens arrange the activations of up to 48 for 12 panels at a time (generic/matmul_q8.h): with
-// fewer panels in a piece that work is done again more often than it need be, and with other numbers of tokens a part
-// of a chunk is left over.
-constexpr int64_t kChunkTokens = 48;
-constexpr int64_t kGroupPanels = 12;
-
 // How a group of products is cut into pieces: ranges of panels by ranges of tokens.
 struct Pieces {
   int64_t panels = 0;  // of a piece
@@ -23,12 +17,14 @@ struct Pieces {
 };
 
 Pieces CutInto(int64_t num_pieces, int64_t total_panels, int64_t num_tokens) {
+  constexpr int64_t kGroup = kernels::kMatmulGroupPanels;
+  constexpr int64_t kChunk = kernels::kMatmulChunkTokens;
   const int64_t panels = std::max<int64_t>(1, total_panels / num_pieces);
-  if (panels >= kGroupPanels || num_tokens < 2 * kChunkTokens) return {.panels = panels, .tokens = num_tokens};
-  const int64_t num_chunks = (num_tokens + kChunkTokens - 1) / kChunkTokens;
-  const int64_t num_groups = (total_panels + kGroupPanels - 1) / kGroupPanels;
+  if (panels >= kGroup || num_tokens < 2 * kChunk) return {.panels = panels, .tokens = num_tokens};
+  const int64_t num_chunks = (num_tokens + kChunk - 1) / kChunk;
+  const int64_t num_groups = (total_panels + kGroup - 1) / kGroup;
   const int64_t token_ranges = std::min(num_chunks, (num_pieces + num_groups - 1) / num_groups);
-  return {.panels = kGroupPanels, .tokens = (num_chunks + token_ranges - 1) / token_ranges * kChunkTokens};
+  return {.panels = kGroup, .tokens = (num_chunks + token_ranges - 1) / token_ranges * kChunk};
 }
 
 kernels::ActivationView From(kernels::ActivationView view, int64_t token) {

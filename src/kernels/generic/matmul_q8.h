@@ -54,8 +54,8 @@ class MatmulQ8 {
   static constexpr int kDirectTile = 4;
   // A tile adds second terms for all its tokens where one has them: with many tokens it is better to pick them out.
   static constexpr int64_t kMaxDirectTokensOfTwoTerms = 8;
-  static constexpr int kChunkTokens = 48;
-  static constexpr int kGroupPanels = 12;
+  static constexpr int kChunkTokens = kMatmulChunkTokens;
+  static constexpr int kGroupPanels = kMatmulGroupPanels;
   static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kLargeTile == 0);
 
   [[gnu::always_inline]] static constexpr size_t PadTo64(int64_t bytes) {
