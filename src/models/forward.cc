@@ -15,9 +15,8 @@
 namespace adit::models {
 namespace {
 
-// The forms that `readers`, which share their input, read it in.
-void AddForms(std::initializer_list<const nn::Linear*> readers, nn::ActivationForms& forms) {
-  for (const nn::Linear* reader : readers) forms.q8 |= reader->wants_q8();
+bool AnyWantsQ8(std::initializer_list<const nn::Linear*> readers) {
+  return std::any_of(readers.begin(), readers.end(), [](const nn::Linear* reader) { return reader->wants_q8(); });
 }
 
 void MeasureFeedForward(const nn::GatedFeedForwardConfig& config, const FeedForwardWeights& any_weights,
@@ -25,16 +24,16 @@ void MeasureFeedForward(const nn::GatedFeedForwardConfig& config, const FeedForw
   const auto& weights = std::get<nn::GatedFeedForwardWeights>(any_weights);
   sizes.ffn_dim = std::max(sizes.ffn_dim, config.ffn_dim);
   sizes.gate_dim = std::max(sizes.gate_dim, config.ffn_dim);
-  AddForms({&weights.gate, &weights.up}, sizes.normed);
-  AddForms({&weights.down}, sizes.gated);
+  sizes.normed_q8 |= AnyWantsQ8({&weights.gate, &weights.up});
+  sizes.gated_q8 |= AnyWantsQ8({&weights.down});
 }
 
 void MeasureFeedForward(const nn::PlainFeedForwardConfig& config, const FeedForwardWeights& any_weights,
                         nn::WorkspaceSizes& sizes) {
   const auto& weights = std::get<nn::PlainFeedForwardWeights>(any_weights);
   sizes.ffn_dim = std::max(sizes.ffn_dim, config.ffn_dim);
-  AddForms({&weights.up}, sizes.normed);
-  AddForms({&weights.down}, sizes.gated);
+  sizes.normed_q8 |= AnyWantsQ8({&weights.up});
+  sizes.gated_q8 |= AnyWantsQ8({&weights.down});
 }
 
 nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, int num_workers, int64_t max_tokens) {
@@ -42,7 +41,7 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
   sizes.two_terms = weights.two_terms;
   sizes.least_outlier = weights.least_outlier;
   for (const nn::RopeConfig& rope : spec.ropes) sizes.rope_pairs.push_back(rope.num_pairs);
-  if (spec.output.logits) AddForms({&weights.output}, sizes.normed);
+  if (spec.output.logits) sizes.normed_q8 |= AnyWantsQ8({&weights.output});
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const auto& shape = std::get<nn::AttentionBlockConfig>(spec.layers[i].mixer).shape;
     const auto& attention = std::get<nn::AttentionBlockWeights>(weights.layers[i].mixer);
@@ -52,8 +51,8 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
     sizes.attended_dim = std::max(sizes.attended_dim, int64_t{shape.num_heads} * shape.v_dim);
     sizes.heads_per_kv = std::max(sizes.heads_per_kv, shape.num_heads / shape.num_kv_heads);
     sizes.v_head_dim = std::max(sizes.v_head_dim, shape.v_dim);
-    AddForms({&attention.q, &attention.k, &attention.v}, sizes.normed);
-    AddForms({&attention.out}, sizes.attended);
+    sizes.normed_q8 |= AnyWantsQ8({&attention.q, &attention.k, &attention.v});
+    sizes.attended_q8 |= AnyWantsQ8({&attention.out});
 
     std::visit([&](const auto& config) { MeasureFeedForward(config, weights.layers[i].feed_forward, sizes); },
                spec.layers[i].feed_forward);

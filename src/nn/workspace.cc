@@ -15,9 +15,9 @@ class Carver {
     return start;
   }
   float* Floats(int64_t count) { return reinterpret_cast<float*>(Take(count * static_cast<int64_t>(sizeof(float)))); }
-  ActivationRows Rows(int64_t max_tokens, int64_t dim, ActivationForms forms, bool two_terms) {
+  ActivationRows Rows(int64_t max_tokens, int64_t dim, bool q8, bool two_terms) {
     ActivationRows rows{.f32 = Floats(max_tokens * dim), .dim = dim};
-    if (!forms.q8) return rows;
+    if (!q8) return rows;
     rows.q8_stride = kernels::Q8RowBytes(dim);
     rows.q8 = Take(max_tokens * rows.q8_stride);
     if (two_terms) rows.second = Take(max_tokens * rows.q8_stride);
@@ -34,14 +34,14 @@ void Carve(Workspace& workspace, const WorkspaceSizes& sizes, Carver& carver) {
   const int64_t max_tokens = sizes.max_tokens;
   workspace.residual = carver.Floats(max_tokens * sizes.hidden_dim);
   workspace.block_out = carver.Floats(max_tokens * sizes.hidden_dim);
-  workspace.normed = carver.Rows(max_tokens, sizes.hidden_dim, sizes.normed, sizes.two_terms);
+  workspace.normed = carver.Rows(max_tokens, sizes.hidden_dim, sizes.normed_q8, sizes.two_terms);
   workspace.q = carver.Floats(max_tokens * sizes.q_dim);
   workspace.k = carver.Floats(max_tokens * sizes.k_dim);
   workspace.v = carver.Floats(max_tokens * sizes.v_dim);
-  workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.attended, sizes.two_terms);
+  workspace.attended = carver.Rows(max_tokens, sizes.attended_dim, sizes.attended_q8, sizes.two_terms);
   workspace.gate = carver.Floats(max_tokens * sizes.gate_dim);
   workspace.up = carver.Floats(max_tokens * sizes.gate_dim);
-  workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated, sizes.two_terms);
+  workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated_q8, sizes.two_terms);
   for (size_t i = 0; i < sizes.rope_pairs.size(); ++i) {
     workspace.rope_cos[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
     workspace.rope_sin[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);

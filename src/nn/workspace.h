@@ -14,11 +14,6 @@
 
 namespace adit::nn {
 
-// In which forms products read a stretch of activations, besides floats.
-struct ActivationForms {
-  bool q8 = false;  // 8-bit codes
-};
-
 // Rows of floats and, where products want them, their 8-bit form in one term or two.
 struct ActivationRows {
   float* f32 = nullptr;         // [max_tokens, dim]
@@ -50,9 +45,10 @@ struct WorkspaceSizes {
   int heads_per_kv = 1;
   int v_head_dim = 1;
   std::vector<int> rope_pairs;  // of each rope
-  ActivationForms normed;
-  ActivationForms attended;
-  ActivationForms gated;
+  // Whether products read these rows as 8-bit codes too.
+  bool normed_q8 = false;
+  bool attended_q8 = false;
+  bool gated_q8 = false;
   bool two_terms = false;      // of 8-bit codes
   float least_outlier = 0.0f;  // as in Workspace
 };
