@@ -122,6 +122,10 @@ TEST_F(MatcherTest, SchemasAllowWhatIsValidAndNothingElse) {
       {R"({"type":"string","minLength":2,"maxLength":3})",
        {R"("ab")", R"("äöü")"},
        {R"("a")", R"("abcd")", "\"a\tb\"", "\"a\"b\""}},
+      {R"({"type":"array","items":{"type":"object","properties":{"p":{"type":"string","maxLength":2},
+          "q":{"type":"string","minLength":1}},"required":["p","q"]}})",
+       {R"([{"p":"","q":"abcdef"}])", R"([{"p":"ab","q":"a"}, {"p":"ä","q":"ö"}])"},
+       {R"([{"p":"abc","q":"a"}])", R"([{"p":"","q":""}])", "[{\"p\":\"\x01\",\"q\":\"a\"}]"}},
       {R"({"type":["string","null"]})", {"null", "\"x\""}, {"1"}},
       {R"({"anyOf":[{"type":"boolean"},{"type":"array","items":{"type":"null"}}]})", {"true", "[null]"}, {"null"}},
       {R"({"type":"string","pattern":"^[ä-ü]+$"})", {R"("äö")"}, {R"("a")"}},
@@ -197,6 +201,15 @@ TEST_F(MatcherTest, StructuralTagsHoldTheirSchemas) {
   EXPECT_FALSE(Describes(tag, "<f>\"a\"</f>"));
 }
 
+TEST_F(MatcherTest, LengthsHoldInStructuralTagsToo) {
+  const GrammarPtr tag = Compiled(GrammarKind::kStructuralTag, R"({"format":{"type":"triggered_tags","triggers":["<f>"],
+      "tags":[{"type":"tag","begin":"<f>","end":"</f>",
+      "content":{"type":"json_schema","json_schema":{"type":"string","minLength":1,"maxLength":2}}}]}})");
+  EXPECT_TRUE(Describes(tag, "a\tb <f>\"ab\"</f> c"));
+  EXPECT_FALSE(Describes(tag, "<f>\"abc\"</f>"));
+  EXPECT_FALSE(Describes(tag, "<f>\"\t\"</f>"));
+}
+
 TEST_F(MatcherTest, ThoughtsComeFirst) {
   const auto compiled = [this](GrammarThoughts thoughts) {
     return *compiler_.Compile({.kind = GrammarKind::kRegex, .text = "[0-9]+", .thoughts = thoughts});
@@ -232,7 +245,7 @@ TEST_F(MatcherTest, LargeCountsAreQuick) {
     const GrammarPtr grammar = Compiled(GrammarKind::kJsonSchema, schema);
     ASSERT_NE(grammar, nullptr);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(took.count(), 5.0) << schema;
+    EXPECT_LT(took.count(), 1.0) << schema;
     EXPECT_LT(grammar->memory_bytes(), size_t{100} << 20) << schema;
   }
 }

@@ -10,7 +10,7 @@ namespace adit::grammar {
 inline constexpr size_t kMaxRegexBytes = 8192;
 inline constexpr int kMaxRegexDepth = 64;
 // Copies of the largest part that counted repetitions ask for, those inside each other multiplied.
-inline constexpr int64_t kMaxRegexCopies = 4096;
+inline constexpr int64_t kMaxRegexCopies = 1024;
 
 // Where a regular expression stands.
 enum class RegexUse : unsigned char {

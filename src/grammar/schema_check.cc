@@ -367,11 +367,8 @@ class SchemaWriter {
         out["format"] = *format;
       }
     }
-    // As a pattern, in which nothing is matched that JSON would have to write with a backslash.
-    if (has_length) {
-      out["pattern"] = length.most < 0 ? fmt::format("[^\\n]{{{},}}", length.least)
-                                       : fmt::format("[^\\n]{{{},{}}}", length.least, length.most);
-    }
+    if (length.least > 0) out["minLength"] = length.least;
+    if (length.most >= 0) out["maxLength"] = length.most;
     return out;
   }
 
@@ -597,7 +594,9 @@ class SchemaWriter {
     if (names.is_object() && !names.contains("type")) names["type"] = "string";
     ADIT_ASSIGN_OR_RETURN(out["propertyNames"], Visit(names, place + "/propertyNames", kNoNode));
     const Json& written = out["propertyNames"];
-    if (!written.contains("pattern") && !written.contains("format")) {
+    const bool enforced = written.contains("pattern") || written.contains("format") || written.contains("minLength") ||
+                          written.contains("maxLength");
+    if (!enforced) {
       return Unsupported("schema: at '{}/propertyNames': no more than a pattern, a length or a format can be enforced",
                          place);
     }

@@ -163,6 +163,20 @@ xgrammar::Grammar FromSchema(const std::string& schema, bool any_whitespace) {
   return xgrammar::Grammar::FromJSONSchema(schema, any_whitespace, std::nullopt, std::nullopt, /*strict_mode=*/true);
 }
 
+// Characters of a string with bounds on its length are all but quotes, backslashes and line ends, as XGrammar writes
+// them; JSON forbids other control characters too.
+xgrammar::Grammar WithoutControls(const xgrammar::Grammar& grammar) {
+  constexpr std::string_view kWritten = R"( ::= (([^\"\\\r\n])))";
+  constexpr std::string_view kWanted = R"( ::= (([^\0-\x1f\"\\])))";
+  std::string rules = grammar.ToString();
+  bool changed = false;
+  for (size_t at = 0; (at = rules.find(kWritten, at)) != std::string::npos; at += kWanted.size()) {
+    rules.replace(at, kWritten.size(), kWanted);
+    changed = true;
+  }
+  return changed ? xgrammar::Grammar::FromEBNF(rules) : grammar;
+}
+
 xgrammar::Grammar GrammarOf(const GrammarSpec& spec) {
   switch (spec.kind) {
     case GrammarKind::kJsonSchema:
@@ -203,6 +217,9 @@ class XBackend final : public Backend {
     const bool with_marks = spec.with_marks || spec.thoughts != GrammarThoughts::kNone;
     return Caught([&]() -> GrammarPtr {
       xgrammar::Grammar grammar = GrammarOf(spec);
+      const bool has_json =
+          spec.kind != GrammarKind::kRegex && spec.kind != GrammarKind::kChoice && spec.kind != GrammarKind::kEbnf;
+      if (has_json) grammar = WithoutControls(grammar);
       if (spec.thoughts != GrammarThoughts::kNone) {
         grammar = xgrammar::Grammar::Concat({ThoughtsOf(spec.thoughts), grammar});
       }
