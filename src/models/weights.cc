@@ -152,6 +152,17 @@ Status WeightLoader::TakeAll(ModelWeights& weights) {
 
 }  // namespace
 
+void EmbeddingTable::ReadRow(int64_t row, float* room, float* out) const {
+  const std::byte* bytes = nullptr;
+  if (rows != nullptr) {
+    bytes = rows + static_cast<size_t>(row) * tensor->row_bytes();
+  } else {
+    source->ReadRows(*tensor, row, 1, reinterpret_cast<std::byte*>(room));
+    bytes = reinterpret_cast<const std::byte*>(room);
+  }
+  Traits(tensor->dtype).decode(bytes, out, tensor->row_elements());
+}
+
 ProductCount& ProductCount::operator+=(const ProductCount& other) {
   weight_bytes += other.weight_bytes;
   q8 += other.q8;
