@@ -166,6 +166,21 @@ TEST_F(EngineGrammarTest, ABanOfAllThatItAllowsFailsTheRequestByName) {
   EXPECT_THAT(engine.told(id).error.message(), HasSubstr("the grammar leaves no token"));
 }
 
+TEST_F(EngineGrammarTest, ProgramsMayCompileGrammarsThemselves) {
+  adit::EngineOptions options;
+  options.model_path = std::string(ADIT_SOURCE_DIR) + "/tests/goldens/models/llama.gguf";
+  options.kv_tokens = 256;
+  options.num_threads = 1;
+  const std::unique_ptr<adit::Engine> engine = *adit::Engine::Open(options);
+  EXPECT_EQ(engine->CompileGrammar({.kind = GrammarKind::kRegex, .text = "("}).status().code(),
+            StatusCode::kInvalidArgument);
+  GenerationRequest request{.prompt = {1, 2}, .max_tokens = 20};
+  request.grammar = *engine->CompileGrammar({.kind = GrammarKind::kRegex, .text = "[0-9]{6}"});
+  const Completion completion = *engine->Generate(std::move(request));
+  EXPECT_THAT(completion.answers.at(0).text, ::testing::MatchesRegex("[0-9]+"));
+  EXPECT_EQ(completion.answers.at(0).text.size(), 6U);
+}
+
 TEST_F(EngineGrammarTest, BeamSearchIsRefused) {
   TestEngine engine(*model_, Options());
   GenerationRequest request = Held(GrammarKind::kJsonObject, "");

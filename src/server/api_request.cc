@@ -59,12 +59,21 @@ class RequestReader {
     if (!fields_.error()) ReadPrompt();
     if (!fields_.error()) ReadLength();
     if (!fields_.error()) CheckTogether();
-    if (fields_.error()) return *fields_.error();
+    if (fields_.error()) return Refusal(*fields_.error());
     request_.ignored = fields_.Unknown();
     return std::move(request_);
   }
 
  private:
+  // What this build lacks is not the request's fault.
+  static ApiError Refusal(ApiError error) {
+    if (error.code == "not_supported") {
+      error.status = 501;
+      error.type = "not_supported_error";
+    }
+    return error;
+  }
+
   bool is_chat() const { return kind_ == ApiKind::kChat; }
   const char* prompt_field() const { return is_chat() ? "messages" : "prompt"; }
 

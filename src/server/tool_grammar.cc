@@ -27,6 +27,8 @@ constexpr CallLayout kHermes = {
 constexpr CallLayout kLlama3 = {"{\"name\": ", ", \"parameters\": ", "}", "; ", "", "", nullptr};
 constexpr CallLayout kMistral = {"{\"name\": ", ", \"arguments\": ", "}", ", ", "[TOOL_CALLS][", "]", "[TOOL_CALLS]"};
 
+constexpr CallLayout kGranite = {"{\"name\": ", ", \"arguments\": ", "}", ", ", "<|tool_call|>[", "]", "<|tool_call|>"};
+
 const CallLayout* LayoutOf(ToolSyntax syntax) {
   switch (syntax) {
     case ToolSyntax::kHermes:
@@ -35,6 +37,8 @@ const CallLayout* LayoutOf(ToolSyntax syntax) {
       return &kLlama3;
     case ToolSyntax::kMistral:
       return &kMistral;
+    case ToolSyntax::kGranite:
+      return &kGranite;
     default:
       return nullptr;
   }

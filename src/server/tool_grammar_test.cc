@@ -170,6 +170,29 @@ TEST_F(ToolGrammarTest, EverySyntaxIsReadByItsOwnParser) {
   }
 }
 
+TEST_F(ToolGrammarTest, StrictToolsAmongTextInEverySyntax) {
+  const std::string strict =
+      R"("tools": [{"type": "function", "function": {"name": "f", "strict": true, "parameters": {"type": "object",
+          "properties": {"z": {"type": "integer"}}, "required": ["z"]}}}])";
+  struct Case {
+    ToolSyntax syntax;
+    std::string before;
+    std::string key;
+    std::string behind;
+  };
+  for (const Case& one : {Case{ToolSyntax::kLlama3, R"({"name": "f", )", "parameters", "}"},
+                          Case{ToolSyntax::kMistral, R"([TOOL_CALLS][{"name": "f", )", "arguments", "}]"},
+                          Case{ToolSyntax::kGranite, R"(<|tool_call|>[{"name": "f", )", "arguments", "}]"}}) {
+    const ApiRequest request = Good(strict, one.syntax);
+    const auto call = [&one](const std::string& z) {
+      return one.before + "\"" + one.key + "\": {\"z\": " + z + "}" + one.behind;
+    };
+    EXPECT_TRUE(Describes(request, "plain text, with {\"a\": 1} in it"));
+    EXPECT_TRUE(Describes(request, call("1"))) << call("1");
+    EXPECT_FALSE(Describes(request, call("\"x\""))) << call("\"x\"");
+  }
+}
+
 TEST_F(ToolGrammarTest, AnAnswerMayBeCallsOrWhatTheFormatSays) {
   const ApiRequest request = Good(std::string(kTools) + R"(, "response_format": {"type": "json_schema", "json_schema":
       {"name": "n", "schema": {"type": "object", "properties": {"q": {"type": "null"}}, "required": ["q"]}}})");
