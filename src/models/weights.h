@@ -43,6 +43,7 @@ struct EmbeddingTable {
 struct ProductCount {
   size_t weight_bytes = 0;  // as packed: what they read
   int64_t q8 = 0;           // with 8-bit codes of activations
+  int64_t bf16 = 0;         // with BF16
   int64_t f32 = 0;          // with floats
 
   ProductCount& operator+=(const ProductCount& other);
