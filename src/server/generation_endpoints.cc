@@ -49,6 +49,7 @@ class GenerationReply : public Reply {
         answer_(request_, served.api().tokenizer),
         head_{.id = call.record->id, .created_s = SecondsSinceEpoch()},
         chunks_(answer_, head_),
+        engine_(served.engine()),
         service_(call.service),
         record_(call.record),
         wake_(call.wake),
@@ -58,18 +59,26 @@ class GenerationReply : public Reply {
 
   ~GenerationReply() override { service_.live().Remove(*record_); }
 
-  std::optional<ApiError> Submit(engine::Engine& engine) {
+  std::optional<ApiError> Submit() {
     record_->generates = true;
     record_->prompt_tokens = answer_.usage().prompt_tokens;
     service_.metrics().CountParams(request_.generation.num_answers, request_.generation.max_tokens);
-    Result<EngineRun> run = EngineRun::Submit(engine, request_, wake_);
-    if (!run.ok()) return ErrorOfEngine(run.status());
-    run_.emplace(std::move(run).value());
-    service_.live().Add(record_, wake_);
-    return std::nullopt;
+    if (request_.constraint) compilation_ = engine_.model().grammars().Begin(request_.constraint->spec, wake_);
+    std::optional<ApiError> error = Start();
+    if (!error) service_.live().Add(record_, wake_);
+    return error;
   }
 
   void Advance(ReplyOutput& out, bool is_ping) override {
+    if (!run_ && !start_error_) start_error_ = Start();
+    if (start_error_) return Fail(out);
+    if (!run_) {
+      if (record_->cancel.load(std::memory_order_relaxed)) {
+        start_error_ = ErrorOfEngine(Status(StatusCode::kCancelled, "the request was cancelled"));
+        Fail(out);
+      }
+      return;
+    }
     if (record_->cancel.load(std::memory_order_relaxed)) run_->Cancel();
     const bool ended = run_->Read(answer_, request_.stream.on ? kEventsPerPart : SIZE_MAX);
     NoteTokens();
@@ -94,6 +103,21 @@ class GenerationReply : public Reply {
   }
 
  private:
+  // Hands the request to the engine, once its grammar is there.
+  std::optional<ApiError> Start() {
+    if (compilation_ != nullptr) {
+      std::optional<Result<GrammarPtr>> grammar = compilation_->result();
+      if (!grammar) return std::nullopt;
+      compilation_.reset();
+      if (!grammar->ok()) return ErrorOfConstraint(*request_.constraint, grammar->status());
+      request_.generation.grammar = std::move(*grammar).value();
+    }
+    Result<EngineRun> run = EngineRun::Submit(engine_, request_, wake_);
+    if (!run.ok()) return ErrorOfEngine(run.status());
+    run_.emplace(std::move(run).value());
+    return std::nullopt;
+  }
+
   void AdvanceStream(ReplyOutput& out, bool ended, bool is_ping) {
     chunks_.Write(out.body);
     if (ended) chunks_.WriteEnd(out.body);
@@ -132,10 +156,12 @@ class GenerationReply : public Reply {
   }
 
   void Fail(ReplyOutput& out) {
-    ApiError error = answer_.error().value_or(ApiError{.status = 408,
-                                                       .type = "timeout_error",
-                                                       .code = "deadline_exceeded",
-                                                       .message = "the deadline passed before the first token"});
+    std::optional<ApiError> answer_error = answer_.error();
+    if (start_error_) answer_error = start_error_;
+    ApiError error = answer_error.value_or(ApiError{.status = 408,
+                                                    .type = "timeout_error",
+                                                    .code = "deadline_exceeded",
+                                                    .message = "the deadline passed before the first token"});
     if (error.status == 429) error.retry_after_s = std::ceil(service_.model()->engine().stats().queue_seconds);
     record_->error_code = error.code;
     if (headed_) {
@@ -179,9 +205,12 @@ class GenerationReply : public Reply {
   ApiAnswer answer_;  // of request_
   const AnswerHead head_;
   AnswerChunks chunks_;  // of answer_
+  engine::Engine& engine_;
   Service& service_;
   const std::shared_ptr<RequestRecord> record_;
   const std::function<void()> wake_;
+  std::shared_ptr<grammar::Compilation> compilation_;  // until there is a result
+  std::optional<ApiError> start_error_;
   std::optional<EngineRun> run_;
   bool headed_ = false;
   // Of each choice: when its last token came, how many had come then, and whether its cost is counted.
@@ -222,7 +251,7 @@ std::unique_ptr<Reply> Generate(Call& call, ApiKind kind) {
   std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
   const auto& json = std::get<nlohmann::json>(body);
-  std::variant<ApiRequest, ApiError> read = ReadRequest(json, kind, served.api());
+  std::variant<ApiRequest, ApiError> read = ReadRequest(json, kind, served.api(), call.request.body);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   ApiRequest& request = std::get<ApiRequest>(read);
   if (!served.Answers(request.model)) {
@@ -245,7 +274,7 @@ std::unique_ptr<Reply> Generate(Call& call, ApiKind kind) {
   request.generation.tenant = served.TenantIndex(call.holder.tenant);
   request.generation.cache_salt = call.holder.tenant + '\n' + request.generation.cache_salt;
   auto reply = std::make_unique<GenerationReply>(std::move(request), served, call);
-  if (const std::optional<ApiError> error = reply->Submit(served.engine()); error) {
+  if (const std::optional<ApiError> error = reply->Submit(); error) {
     return ErrorReply(*error, *call.record);
   }
   return reply;
