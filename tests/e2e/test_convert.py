@@ -82,7 +82,7 @@ def test_flags_are_checked(adit, oracle):
     assert "known are auto, f32, f16, bf16" in adit.fails(2, "run", folder, "--dtype", "q4_0", "hi")
     assert "known are q4_0" in adit.fails(2, "run", folder, "--quantization", "q4_m", "hi")
     adit.fails(2, "run", folder, "--quantization", "q8_0", "--dtype", "f16", "hi")
-    assert "no type 'q4_k' to write" in adit.fails(2, "convert", folder, "/dev/null", "--type", "q4_m")
+    assert "no type 'q4_m' to write" in adit.fails(2, "convert", folder, "/dev/null", "--type", "q4_m")
 
 
 @pytest.mark.parametrize("name", ["llama", "llama_spm", "qwen2", "gemma3_text"])
