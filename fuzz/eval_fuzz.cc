@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "eval/base_logits.h"
-#include "eval/choice_task.h"
+#include "eval/choice_item.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));

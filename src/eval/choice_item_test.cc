@@ -1,4 +1,4 @@
-#include "eval/choice_task.h"
+#include "eval/choice_item.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
