@@ -103,8 +103,7 @@ def test_errors(server, client):
                                 ({"temperature": 9}, openai.BadRequestError, "invalid_value"),
                                 ({"messages": [{"role": "user", "content": "x " * 9000}]}, openai.BadRequestError,
                                  "context_length_exceeded"),
-                                ({"response_format": {"type": "json_object"}}, openai.BadRequestError,
-                                 "unsupported_parameter")]:
+                                ({"response_format": {"type": "xml"}}, openai.BadRequestError, "invalid_value")]:
         with pytest.raises(error) as raised:
             client.chat.completions.create(**{**ASKED, **fields})
         assert raised.value.code == code and raised.value.request_id

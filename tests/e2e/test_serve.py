@@ -85,7 +85,7 @@ def test_errors_come_before_the_stream(server):
     long_text = "word " * 20000
     for fields, code in [({"messages": [{"role": "user", "content": long_text}]}, "context_length_exceeded"),
                          ({"messages": []}, "invalid_value"),
-                         ({**QUESTION, "response_format": {"type": "json_object"}}, "unsupported_parameter"),
+                         ({**QUESTION, "response_format": {"type": "xml"}}, "invalid_value"),
                          ({**QUESTION, "model": "gpt-4"}, "model_not_found")]:
         status, headers, raw = server.ask("POST", "/v1/chat/completions", {**fields, "stream": True})
         assert status in (400, 404) and headers["Content-Type"] == "application/json"
