@@ -216,4 +216,12 @@ void ReadChat(FieldReader& fields, const ApiModel& model, ApiRequest& out) {
   if (out.generation.prompt.empty()) fields.Fail("invalid_value", "messages", "the prompt is empty");
 }
 
+std::variant<int64_t, ApiError> CountPrompt(const Json& body, const ApiModel& model) {
+  FieldReader fields(body);
+  ApiRequest request;
+  ReadChat(fields, model, request);
+  if (fields.error()) return *fields.error();
+  return static_cast<int64_t>(request.generation.prompt.size());
+}
+
 }  // namespace adit::server

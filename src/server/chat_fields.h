@@ -1,6 +1,10 @@
 #ifndef ADIT_SERVER_CHAT_FIELDS_H_
 #define ADIT_SERVER_CHAT_FIELDS_H_
 
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <variant>
+
 #include "server/api_request.h"
 #include "server/json_fields.h"
 
@@ -18,6 +22,9 @@ ChatWish ReadChatWish(FieldReader& fields, const ApiModel& model, OutputWish& ou
 
 // The same, and the prompt that comes of it.
 void ReadChat(FieldReader& fields, const ApiModel& model, ApiRequest& out);
+
+// How many tokens the prompt of a chat's body has.
+std::variant<int64_t, ApiError> CountPrompt(const nlohmann::json& body, const ApiModel& model);
 
 }  // namespace adit::server
 

@@ -138,7 +138,7 @@ def test_routes_and_names(server):
     assert status == 405 and json.loads(raw)["error"]["code"] == "method_not_allowed"
     status, headers, raw = server.ask("HEAD", "/health")
     assert (status, raw) == (200, b"") and int(headers["Content-Length"]) > 0
-    status, _, raw = server.ask("POST", "/v1/embeddings", {"input": "x"})
+    status, _, raw = server.ask("POST", "/v1/moderations", {"input": "x"})
     assert status == 501 and json.loads(raw)["error"]["code"] == "not_supported"
     _, headers, _ = server.ask("POST", "/v1/chat/completions", {**QUESTION, "max_tokens": 1, "user": "me", "odd": 1},
                                {"x-request-id": "abc-1"})

@@ -1,0 +1,44 @@
+"""/openapi.json, and requests that schemathesis makes from it: whatever they hold, no answer is a bug of ours."""
+import json
+import subprocess
+import sys
+
+import pytest
+from server import Server
+
+
+@pytest.fixture(scope="module")
+def server(adit, tiny_gguf, tmp_path_factory):
+    # A small context, so that answers are short.
+    with Server(adit, tiny_gguf, tmp_path_factory.mktemp("server"), "--ctx", "64", "--kv-tokens", "1024",
+                "--max-output-tokens", "8") as started:
+        yield started.wait_ready()
+
+
+def test_the_document_tells_of_all_routes(server):
+    document = server.json("GET", "/openapi.json")
+    assert document["openapi"] == "3.1.0"
+    routes = server.json("GET", "/admin/routes")["data"]
+    told = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert told == {(route["method"], route["path"]) for route in routes}
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            assert ("{id}" in path) == bool(operation.get("parameters"))
+    body = document["paths"]["/v1/rerank"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["required"] == ["query", "documents"]
+    assert document["paths"]["/v2/rerank"]["post"]["requestBody"]["content"]["application/json"]["schema"] == body
+
+
+def test_schemathesis_finds_nothing(server, tmp_path):
+    pytest.importorskip("schemathesis", reason="scripts/setup test installs schemathesis")
+    # Routes that end other requests, or the server's answers to all, are left out.
+    done = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli", "run", server.url + "/openapi.json", "--max-examples", "12", "--seed", "1",
+         "--phases", "examples,coverage,fuzzing", "--checks",
+         "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+         "--exclude-path-regex", "/admin/drain|/admin/requests|/v1/moderations|/embeddings|rerank|score",
+         "--request-timeout", "20", "--no-color"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert server.process.poll() is None and server.ask("GET", "/health")[0] == 200
+    assert server.json("POST", "/v1/completions", {"prompt": "a", "max_tokens": 2})["usage"]["completion_tokens"] == 2
