@@ -19,12 +19,18 @@
 namespace adit::server {
 namespace {
 
-// Versions are days; whoever names none means the one there is.
+// Versions are days. What this server reads and writes is the same in all of them, so that it takes those to come, too.
 std::optional<ApiError> CheckVersion(const HttpRequest& request) {
   const std::string_view version = request.Header("anthropic-version");
-  if (version.empty() || version == "2023-06-01" || version == "2023-01-01") return std::nullopt;
+  constexpr std::string_view kShape = "0000-00-00";
+  constexpr std::string_view kFirst = "2023-01-01";
+  const bool is_day = version.size() == kShape.size() &&
+                      std::equal(version.begin(), version.end(), kShape.begin(), [](char got, char wanted) {
+                        return wanted == '-' ? got == '-' : got >= '0' && got <= '9';
+                      });
+  if (version.empty() || (is_day && version >= kFirst)) return std::nullopt;
   return ApiError{.code = "invalid_value",
-                  .message = fmt::format("anthropic-version: \"{}\" is not known; 2023-06-01 is", version),
+                  .message = fmt::format("anthropic-version: \"{}\" is no day from {} on", version, kFirst),
                   .param = "anthropic-version"};
 }
 

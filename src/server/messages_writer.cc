@@ -39,7 +39,8 @@ Json UsageOf(const ApiUsage& usage) {
   return {{"input_tokens", usage.prompt_tokens - usage.cached_tokens},
           {"cache_creation_input_tokens", 0},
           {"cache_read_input_tokens", usage.cached_tokens},
-          {"output_tokens", usage.output_tokens}};
+          {"output_tokens", usage.output_tokens},
+          {"output_tokens_details", {{"thinking_tokens", usage.reasoning_tokens}}}};
 }
 
 class MessagesWriter : public AnswerWriter {

@@ -71,7 +71,7 @@ TEST_F(ResponseStoreTest, TheOldestMakeRoom) {
 }
 
 TEST_F(ResponseStoreTest, WhatIsTooOldIsGone) {
-  Open()->Put("a", "text");
+  ASSERT_TRUE(Open()->Put("a", "text").ok());
   EXPECT_EQ(Open(1000, /*ttl_s=*/-1)->Get("a"), std::nullopt);
   EXPECT_FALSE(fs::exists(folder_ + "/a.json"));
 }

@@ -74,10 +74,10 @@ TEST(ResponsesRequest, AConversationGoesOnFromAStoredResponse) {
 }
 
 TEST(ResponsesRequest, ToolsAndChoicesAreThoseOfChats) {
-  const Json chat =
-      RequestOf(R"({"input": "hi", "tools": [{"type": "function", "name": "f", "parameters": {}, "strict": false}],
-      "tool_choice": {"type": "function", "name": "f"}, "parallel_tool_calls": false})")
-          .chat.body;
+  const ResponsesRequest request = RequestOf(R"({"input": "hi",
+      "tools": [{"type": "function", "name": "f", "parameters": {}, "strict": false}],
+      "tool_choice": {"type": "function", "name": "f"}, "parallel_tool_calls": false})");
+  const Json& chat = *request.chat.body;
   EXPECT_EQ(chat["tools"][0]["function"]["name"], "f");
   EXPECT_EQ(chat["tool_choice"], Json::parse(R"({"type": "function", "function": {"name": "f"}})"));
   EXPECT_EQ(chat["parallel_tool_calls"], false);
