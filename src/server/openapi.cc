@@ -18,9 +18,16 @@ struct BodySchema {
   const char* schema;
 };
 
+constexpr const char* kChat =
+    R"({"required": ["messages"], "properties": {"messages": {"$ref": "#/components/schemas/Messages"}}})";
+constexpr const char* kMessages = R"({"type": "array", "minItems": 1, "items": {"type": "object",
+    "required": ["role", "content"], "properties": {"role": {"enum": ["user", "assistant"]},
+    "content": {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "object",
+        "required": ["type", "text"], "properties": {"type": {"const": "text"}, "text": {"type": "string"}}}}]}}}})";
+
 constexpr BodySchema kBodies[] = {
     {"/v1/chat/completions", R"({"required": ["messages"], "properties": {"model": {"type": "string"},
-        "messages": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["role"]}},
+        "messages": {"$ref": "#/components/schemas/Messages"},
         "max_tokens": {"type": ["integer", "null"], "minimum": 0}, "temperature": {"type": ["number", "null"],
         "minimum": 0, "maximum": 2}, "stream": {"type": ["boolean", "null"]}}})"},
     {"/v1/completions", R"({"required": ["prompt"], "properties": {"model": {"type": "string"},
@@ -34,9 +41,9 @@ constexpr BodySchema kBodies[] = {
     {"/v1/responses/input_tokens", R"({"properties": {"input": {"type": ["string", "array"]}}})"},
     {"/v1/messages", R"({"required": ["max_tokens", "messages"], "properties": {"model": {"type": "string"},
         "max_tokens": {"type": "integer", "minimum": 1}, "system": {"type": ["string", "array"]},
-        "messages": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["role", "content"]}},
+        "messages": {"$ref": "#/components/schemas/Messages"},
         "stream": {"type": ["boolean", "null"]}}})"},
-    {"/v1/messages/count_tokens", R"({"required": ["messages"], "properties": {"messages": {"type": "array"}}})"},
+    {"/v1/messages/count_tokens", kChat},
     {"/v1/embeddings", R"({"required": ["input"], "properties": {"model": {"type": "string"},
         "input": {"type": ["string", "array"]}, "encoding_format": {"enum": ["float", "base64"]},
         "dimensions": {"type": "integer", "minimum": 1}}})"},
@@ -44,12 +51,11 @@ constexpr BodySchema kBodies[] = {
         "documents": {"type": "array", "minItems": 1}, "top_n": {"type": "integer", "minimum": 1}}})"},
     {"/v1/score", R"({"required": ["text_1", "text_2"], "properties": {"text_1": {"type": ["string", "array"]},
         "text_2": {"type": ["string", "array"]}}})"},
-    {"/v1/chat/completions/input_tokens",
-     R"({"required": ["messages"], "properties": {"messages": {"type": "array"}}})"},
+    {"/v1/chat/completions/input_tokens", kChat},
     {"/v1/tokenize", R"({"properties": {"prompt": {"type": "string"}, "messages": {"type": "array"}}})"},
     {"/v1/detokenize", R"({"required": ["tokens"], "properties": {"tokens": {"type": "array",
         "items": {"type": "integer", "minimum": 0}}}})"},
-    {"/v1/apply-template", R"({"required": ["messages"], "properties": {"messages": {"type": "array"}}})"},
+    {"/v1/apply-template", kChat},
     {"/infill", R"({"required": ["input_prefix", "input_suffix"], "properties": {"input_prefix": {"type": "string"},
         "input_suffix": {"type": "string"}, "input_extra": {"type": "array"}, "prompt": {"type": "string"}}})"},
 };
@@ -122,7 +128,7 @@ std::string OpenApiText(std::span<const Route> routes, std::string_view version)
                    {"info", {{"title", "adit"}, {"version", version}}},
                    {"components",
                     {{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
-                     {"schemas", {{"Error", ErrorSchema()}}}}}};
+                     {"schemas", {{"Error", ErrorSchema()}, {"Messages", Json::parse(kMessages)}}}}}};
   document["paths"] = std::move(paths);
   return document.dump();
 }
