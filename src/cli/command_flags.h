@@ -23,6 +23,10 @@ void AddBenchRoofline(CLI::App& app, BenchRooflineOptions& out);
 void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out);
 void AddBenchModel(CLI::App& app, BenchModelOptions& out);
 void AddBenchStartup(CLI::App& app, BenchStartupOptions& out);
+void AddEvalPerplexity(CLI::App& app, EvalPerplexityOptions& out);
+void AddEvalKld(CLI::App& app, EvalKldOptions& out);
+void AddEvalHellaSwag(CLI::App& app, EvalHellaSwagOptions& out);
+void AddEvalMmlu(CLI::App& app, EvalMmluOptions& out);
 
 }  // namespace adit::cli
 

@@ -23,6 +23,10 @@ Result<int> Run(const BenchRooflineOptions& options);
 Result<int> Run(const BenchKernelsOptions& options);
 Result<int> Run(const BenchModelOptions& options);
 Result<int> Run(const BenchStartupOptions& options);
+Result<int> Run(const EvalPerplexityOptions& options);
+Result<int> Run(const EvalKldOptions& options);
+Result<int> Run(const EvalHellaSwagOptions& options);
+Result<int> Run(const EvalMmluOptions& options);
 Result<int> Run(const DoctorOptions& options);
 Result<int> Run(const VersionOptions& options);
 
