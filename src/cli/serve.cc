@@ -77,6 +77,9 @@ Result<int64_t> KvTokensOf(const ServeOptions& options, const engine::LoadedMode
 Status CheckOptions(const ServeOptions& options) {
   if (!(options.drain_timeout_s >= 0))
     return InvalidArgument("--drain-timeout: {} is below 0", options.drain_timeout_s);
+  SamplingParams ignored;
+  const Status sampling = server::ApplyDefaultSampling(options.default_sampling, ignored);
+  if (!sampling.ok()) return InvalidArgument("--default-sampling: {}", sampling.message());
   if (options.tls_certificate.empty() != options.tls_key.empty()) {
     return InvalidArgument("--tls-cert and --tls-key belong together");
   }

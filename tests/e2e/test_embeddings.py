@@ -7,6 +7,7 @@ import struct
 import pytest
 from conftest import read_safetensors
 from server import Server
+from test_serve import BODIES
 
 openai = pytest.importorskip("openai", reason="scripts/setup test installs the openai package")
 
@@ -106,6 +107,15 @@ def test_what_is_wrong_is_named(client, server):
     assert cut["usage"]["prompt_tokens"] == client.models.retrieve("bert").max_model_len
     dim = client.models.retrieve("bert").defaults["dimensions"]
     assert len(client.embeddings.create(model="bert", input="a", dimensions=dim).data[0].embedding) == dim
+
+
+def test_broken_bodies(server):
+    for path in ("/v1/embeddings", "/v1/rerank", "/v1/score"):
+        for body in BODIES:
+            status, _, raw = server.ask("POST", path, body, {"Content-Type": "application/json"})
+            assert 400 <= status < 500, (path, body[:60], raw)
+            assert isinstance(json.loads(raw.decode())["error"]["message"], str)
+    assert server.process.poll() is None and server.ask("GET", "/health")[0] == 200
 
 
 def test_generating_is_refused_by_name(client, server):
