@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "engine/machine.h"
 #include "server/answer_writer.h"
+#include "server/logged_reply.h"
 #include "server/messages_writer.h"
 
 namespace adit::server {
@@ -46,69 +47,6 @@ std::string_view CodeOfRefusal(int status) {
   return "invalid_request";
 }
 
-ApiError InternalError(const std::exception& failure) {
-  return {.status = 500, .type = "server_error", .code = "internal_error", .message = failure.what()};
-}
-
-// Every reply goes through one of these: it adds the headers that all have, and tells log and metrics of the end.
-class LoggedReply : public Reply {
- public:
-  LoggedReply(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply, AccessLog& log, Metrics& metrics,
-              Quotas& quotas)
-      : record_(std::move(record)), reply_(std::move(reply)), log_(log), metrics_(metrics), quotas_(quotas) {}
-
-  void Advance(ReplyOutput& out, bool is_ping) override {
-    try {
-      reply_->Advance(out, is_ping);
-    } catch (const std::exception& failure) {
-      // Of the libraries; a bug of ours all the same. One request ends, the others go on.
-      out = {};
-      if (record_->status == 0) ErrorReply(InternalError(failure), *record_)->Advance(out, false);
-      out.done = true;
-    }
-    const double now_s = SteadySeconds();
-    if (record_->metered) Charge(now_s);
-    if (!out.has_head) return;
-    record_->status = out.head.status;
-    if (record_->metered || record_->status == 429) quotas_.AddHeaders(record_->key_id, now_s, out.head);
-    AddCors(out.head);
-    const double ms = (now_s - record_->start_s) * 1e3;
-    out.head.headers.emplace_back("x-request-id", record_->id);
-    if (record_->error_shape == ErrorShape::kAnthropic) out.head.headers.emplace_back("request-id", record_->id);
-    out.head.headers.emplace_back("openai-processing-ms", fmt::format("{:.0f}", ms));
-  }
-  double ping_interval_s() const override { return reply_->ping_interval_s(); }
-  void Ended(bool client_gone) override {
-    reply_->Ended(client_gone);
-    if (record_->metered) quotas_.Leave(record_->key_id);
-    const double seconds = SteadySeconds() - record_->start_s;
-    metrics_.Count(*record_, client_gone, seconds);
-    log_.Write(*record_, client_gone, seconds);
-  }
-
- private:
-  // What has come since the last time.
-  void Charge(double now_s) {
-    const int64_t tokens = record_->prompt_tokens + record_->output_tokens.load(std::memory_order_relaxed);
-    if (tokens > charged_tokens_) quotas_.Charge(record_->key_id, tokens - charged_tokens_, now_s);
-    charged_tokens_ = tokens;
-  }
-
-  void AddCors(HttpHead& head) const {
-    if (record_->cors_origin.empty()) return;
-    head.headers.emplace_back("Access-Control-Allow-Origin", record_->cors_origin);
-    head.headers.emplace_back("Access-Control-Expose-Headers", "*");
-    head.headers.emplace_back("Vary", "Origin");
-  }
-
-  const std::shared_ptr<RequestRecord> record_;
-  const std::unique_ptr<Reply> reply_;
-  AccessLog& log_;
-  Metrics& metrics_;
-  Quotas& quotas_;
-  int64_t charged_tokens_ = 0;
-};
-
 }  // namespace
 
 std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) {
@@ -139,7 +77,7 @@ void Service::Attach(std::unique_ptr<ServedModel> model) {
 }
 
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
-  return std::make_unique<LoggedReply>(std::move(record), std::move(reply), log_, metrics_, quotas_);
+  return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
 }
 
 Service::Caller Service::Identify(const HttpRequest& request) {
@@ -244,7 +182,7 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
   try {
     return Logged(record, route.endpoint(call));
   } catch (const std::exception& failure) {
-    return Logged(record, ErrorReply(InternalError(failure), *record));
+    return Logged(record, ErrorReply(ErrorOfException(failure), *record));
   }
 }
 
