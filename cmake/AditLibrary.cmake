@@ -1,5 +1,5 @@
 # The installed library: the public headers, and one archive of all folders that the engine stands on.
-set(folders base tensor kernels formats tokenizer kv sched nn models sample engine)
+set(folders base tensor kernels formats tokenizer grammar kv sched nn models sample engine)
 set(objects "")
 foreach(folder IN LISTS folders)
   list(APPEND objects $<TARGET_OBJECTS:adit_${folder}>)
@@ -16,6 +16,13 @@ target_compile_features(adit_library INTERFACE cxx_std_20)
 target_include_directories(adit_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(adit_library INTERFACE Threads::Threads fmt::fmt $<INSTALL_INTERFACE:PkgConfig::ADIT_UTF8PROC>
                       $<INSTALL_INTERFACE:PkgConfig::ADIT_PCRE2>)
+
+# The archive of XGrammar goes along: no package of the system has it.
+if(TARGET adit_xgrammar)
+  install(FILES ${ADIT_XGRAMMAR_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libadit_xgrammar.a)
+  target_link_libraries(adit_library INTERFACE
+                        $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/libadit_xgrammar.a>)
+endif()
 
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adit)

@@ -48,9 +48,9 @@ std::string Told(const OutputWish& wish, std::string_view text, size_t piece) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
-  OutputWish wish{.tools = static_cast<ToolSyntax>(data[0] % 4),
-                  .reasoning = static_cast<ReasoningSyntax>(data[0] / 4 % 3),
-                  .parallel_calls = data[0] < 128};
+  OutputWish wish{.tools = static_cast<ToolSyntax>(data[0] % kNumToolSyntaxes),
+                  .reasoning = static_cast<ReasoningSyntax>(data[0] / kNumToolSyntaxes % kNumReasoningSyntaxes),
+                  .parallel_calls = data[1] < 128};
   if (MakeOutputParser(wish) == nullptr) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   const std::string whole = Told(wish, text, text.size() + 1);

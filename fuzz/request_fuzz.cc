@@ -82,10 +82,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                               .fim = FimFormat{.prefix = "<s>", .suffix = "</s>", .middle = "<|start|>"},
                               .output = {.tools = ToolSyntax::kHermes, .reasoning = ReasoningSyntax::kThink},
                               .streams = true};
-  const Result<nlohmann::json> json = ParseJson({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Result<nlohmann::json> json = ParseJson(text);
   if (!json.ok() || !json->is_object()) return 0;
-  Check(ReadRequest(*json, ApiKind::kChat, model), model);
-  Check(ReadRequest(*json, ApiKind::kCompletion, model), model);
+  Check(ReadRequest(*json, ApiKind::kChat, model, text), model);
+  Check(ReadRequest(*json, ApiKind::kCompletion, model, text), model);
   CheckOthers(*json, model);
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adit/grammar.h"
 #include "adit/request.h"
 #include "adit/status.h"
 
@@ -120,6 +121,10 @@ class Engine {
   // something to read that was not there before; it must not block. InvalidArgument for what is wrong in the request;
   // FailedPrecondition once the engine drains. A full queue or an objective that cannot be met comes as an event.
   Result<RequestStream> Start(GenerationRequest request, std::function<void()> on_ready = {});
+
+  // Compiles what answers are to be held to, for GenerationRequest::grammar, or finds it compiled already; waits.
+  // InvalidArgument, with the place, for a text that is no grammar; Unsupported, by name, for what cannot be enforced.
+  Result<GrammarPtr> CompileGrammar(const GrammarSpec& spec);
 
   EngineInfo Info() const;
   // What the model's file recommends for sampling, and the defaults of SamplingParams for the rest.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "adit/grammar.h"
 #include "adit/sampling_params.h"
 #include "adit/status.h"
 
@@ -36,6 +37,9 @@ struct GenerationRequest {
   int32_t best_of = 0;      // answers computed, of which the num_answers likeliest are kept; 0: num_answers
   BeamSearchParams beam;
   std::vector<int32_t> stop_token_ids;
+  // What each answer is held to; null: nothing. An answer ends where the grammar allows no more; before min_tokens too.
+  // Not together with a beam search.
+  GrammarPtr grammar;
   bool ignore_eos = false;  // go on after end-of-generation tokens
   int32_t prompt_logprobs =
       -1;  // 0..20: tell the log probability of each prompt token and of so many likeliest; -1: no
@@ -50,7 +54,7 @@ struct GenerationRequest {
 };
 
 enum class FinishReason : uint8_t {
-  kStop,       // an end-of-generation or stop token
+  kStop,       // an end-of-generation or stop token, or the end of the grammar
   kLength,     // max_tokens or the context length reached
   kCancelled,  // the client said so, or went
   kDeadline,   // timeout_s passed
@@ -67,7 +71,7 @@ struct TokenLogprob {
 // What one answer has cost and how it ended.
 struct AnswerStats {
   FinishReason reason = FinishReason::kStop;
-  int32_t stop_token = -1;  // that ended it, for kStop
+  int32_t stop_token = -1;  // that ended it, for kStop; -1 at the end of the grammar
   int64_t prompt_tokens = 0;
   int64_t cached_tokens = 0;        // of the prompt, found in the cache
   int64_t output_tokens = 0;        // the token that ended it included

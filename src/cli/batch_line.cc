@@ -71,6 +71,7 @@ std::variant<BatchRequestLine, BatchLineError> ParseBatchLine(std::string_view t
   if (fields.error()) return BatchLineError{.custom_id = custom_id, .error = *fields.error()};
   line.custom_id = *custom_id;
   line.body = std::make_unique<Json>(std::move((*json)["body"]));
+  line.body_text = OrderedJson::parse(text)["body"].dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   return line;
 }
 

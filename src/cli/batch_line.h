@@ -25,6 +25,7 @@ struct BatchRequestLine {
   std::string custom_id;
   server::ApiKind kind = server::ApiKind::kChat;
   std::unique_ptr<nlohmann::json> body;  // an object
+  std::string body_text;                 // it, with its members in the line's order
 };
 
 // A line that holds no request.

@@ -33,6 +33,7 @@ using server::ApiAnswer;
 using server::ApiError;
 using server::ApiRequest;
 using server::ApiUsage;
+using server::CompileConstraint;
 using server::EngineRun;
 using server::ErrorBody;
 using server::ErrorOfEngine;
@@ -141,8 +142,11 @@ class BatchRun {
     }
     const BatchRequestLine& wanted = std::get<BatchRequestLine>(parsed);
     if (output_.answered().Has(line.number, wanted.custom_id)) return Status();
-    auto read = ReadRequest(*wanted.body, wanted.kind, model_);
+    auto read = ReadRequest(*wanted.body, wanted.kind, model_, wanted.body_text);
     if (const auto* error = std::get_if<ApiError>(&read)) return WriteError(wanted.custom_id, *error);
+    if (const auto error = CompileConstraint(engine_, std::get<ApiRequest>(read)); error) {
+      return WriteError(wanted.custom_id, *error);
+    }
     const int64_t key = next_key_++;
     auto live = std::make_unique<Live>(wanted.custom_id, std::get<ApiRequest>(std::move(read)), model_.tokenizer);
     // The engine may tell of something after this object has gone.

@@ -85,7 +85,9 @@ void AddEmbed(CLI::App& app, EmbedOptions& out) {
 void AddConvert(CLI::App& app, ConvertOptions& out) {
   AddModel(app, out.model);
   AddRequired(app, "OUT", out.output, "The .gguf file to write");
-  AddText(app, "--type", out.type, "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1 [as stored]",
+  AddText(app, "--type", out.type,
+          "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, "
+          "iq4_xs [as stored]",
           "TYPE");
 }
 

@@ -40,6 +40,11 @@ struct RunOptions {
   std::optional<int64_t> seed;     // drawn when absent
   std::optional<int64_t> context_length;
   int64_t max_tokens = -1;
+  // What answers are held to: at most one of them.
+  std::optional<std::string> json_schema_file;
+  std::optional<std::string> grammar_file;
+  std::optional<std::string> regex;
+  bool json_object = false;
   bool ignore_eos = false;
   bool raw = false;
   bool verbose = false;

@@ -55,6 +55,21 @@ void AddSampling(CLI::App& app, sample::SamplingParams& out) {
   AddMoreSampling(app, out);
 }
 
+void AddConstraint(CLI::App& app, RunOptions& out) {
+  CLI::Option* const schema = AddText(app, "--json-schema", out.json_schema_file,
+                                      "Answers are JSON that is valid under the schema in FILE; - reads stdin", "FILE");
+  CLI::Option* const grammar =
+      AddText(app, "--grammar", out.grammar_file, "Answers are what the rules in FILE describe (GBNF)", "FILE");
+  CLI::Option* const regex = AddText(app, "--regex", out.regex, "Answers match the regular expression", "REGEX");
+  CLI::Option* const json = AddSwitch(app, "--json", out.json_object, "Answers are JSON objects");
+  Exclude(schema, grammar);
+  Exclude(schema, regex);
+  Exclude(schema, json);
+  Exclude(grammar, regex);
+  Exclude(grammar, json);
+  Exclude(regex, json);
+}
+
 }  // namespace
 
 void AddRun(CLI::App& app, RunOptions& out) {
@@ -72,6 +87,7 @@ void AddRun(CLI::App& app, RunOptions& out) {
   AddCount(
       app, "-n,--max-tokens", -1, kMax, [&out](int64_t n) { out.max_tokens = n; },
       "Most tokens of an answer; -1: until the context is full [-1]");
+  AddConstraint(app, out);
   AddEngine(app, out.engine);
   AddSwitch(app, "--raw", out.raw,
             "Leave out the chat template: the prompt is the whole text, control tokens included");

@@ -52,11 +52,13 @@ void AddOffer(CLI::App& app, ServeOptions& out) {
   AddList(app, "--served-model-name,--alias", out.names, "Names that clients call the model by [the file's]", "NAME");
   AddText(app, "--chat-template", out.chat_template_file, "Jinja template instead of the model's own", "FILE");
   AddWord(
-      app, "--tool-call-parser", {"auto", "none", "hermes", "llama3_json", "mistral"},
+      app, "--tool-call-parser",
+      {"auto", "none", "hermes", "llama3_json", "mistral", "pythonic", "deepseek", "command_r", "granite", "gemma",
+       "harmony"},
       [&out](const std::string& name) { out.tool_parser = name; },
       "How the model writes calls of tools [auto: by its template]", "NAME");
   AddWord(
-      app, "--reasoning-parser", {"auto", "none", "think"},
+      app, "--reasoning-parser", {"auto", "none", "think", "command_r", "granite", "harmony"},
       [&out](const std::string& name) { out.reasoning_parser = name; },
       "How it writes its thoughts [auto: by its template]", "NAME");
   AddCount(

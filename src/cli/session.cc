@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/exit_code.h"
+#include "cli/input.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
@@ -38,6 +39,30 @@ Result<int64_t> ChooseContext(const RunOptions& options, const engine::LoadedMod
   const Status status = engine::CheckContext(*options.context_length, fit);
   if (!status.ok()) return Status(status.code(), "--ctx: " + status.message());
   return *options.context_length;
+}
+
+// What the flags hold answers to, compiled; null for nothing.
+Result<GrammarPtr> CompileConstraint(const RunOptions& options, const engine::LoadedModel& model) {
+  GrammarSpec spec;
+  const char* flag = "--json";
+  if (options.json_schema_file) {
+    flag = "--json-schema";
+    spec.kind = GrammarKind::kJsonSchema;
+    ADIT_ASSIGN_OR_RETURN(spec.text, ReadFileOrStdin(*options.json_schema_file));
+  } else if (options.grammar_file) {
+    flag = "--grammar";
+    spec.kind = GrammarKind::kEbnf;
+    ADIT_ASSIGN_OR_RETURN(spec.text, ReadFileOrStdin(*options.grammar_file));
+  } else if (options.regex) {
+    flag = "--regex";
+    spec.kind = GrammarKind::kRegex;
+    spec.text = *options.regex;
+  } else if (!options.json_object) {
+    return GrammarPtr();
+  }
+  Result<GrammarPtr> grammar = model.grammars().Compile(spec);
+  if (grammar.ok()) return grammar;
+  return Status(grammar.status().code(), std::string(flag) + ": " + grammar.status().message());
 }
 
 // Writes the answer piece by piece, whole characters only.
@@ -117,8 +142,11 @@ Result<std::unique_ptr<Session>> Session::Open(const RunOptions& run_options) {
   engine_options.scheduler.max_batch_tokens = std::min(kMaxBatchTokens, context_length);
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::EngineCore> engine, engine::EngineCore::Create(*model, engine_options));
   const int64_t seed = options.seed ? *options.seed : DrawSeed();
-  return std::unique_ptr<Session>(
+  ADIT_ASSIGN_OR_RETURN(GrammarPtr grammar, CompileConstraint(options, *model));
+  std::unique_ptr<Session> session(
       new Session(options, seed, std::move(model), std::move(engine), std::move(conversation)));
+  session->grammar_ = std::move(grammar);
+  return session;
 }
 
 // Runs one request to its end. on_token is called with each token of the answer and returns whether to go on; on_prompt
@@ -129,6 +157,7 @@ Result<engine::AnswerStats> Session::Generate(std::vector<int32_t> prompt, const
   engine::GenerationRequest request{.prompt = std::move(prompt),
                                     .sampling = sampling_,
                                     .max_tokens = options_.max_tokens,
+                                    .grammar = grammar_,
                                     .ignore_eos = options_.ignore_eos};
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::ActiveRequest> active,
                         engine::ActiveRequest::Create(std::move(request), *model_, engine_->max_context(), stream));

@@ -43,6 +43,7 @@ class Session {
   std::unique_ptr<engine::LoadedModel> model_;
   std::unique_ptr<engine::EngineCore> engine_;
   Conversation conversation_;
+  GrammarPtr grammar_;  // what answers are held to; null: nothing
   int64_t num_requests_ = 0;
 };
 

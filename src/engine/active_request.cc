@@ -54,6 +54,13 @@ Status ActiveRequest::Check(const LoadedModel& model, int64_t max_context) const
       return InvalidArgument("length_penalty is {}; it is in -10..10", request_.beam.length_penalty);
     }
   }
+  if (request_.grammar != nullptr) {
+    if (request_.beam.width != 0) return Unsupported("a grammar and a beam search exclude each other");
+    if (request_.grammar->vocab_size() != vocab_size) {
+      return InvalidArgument("the grammar was compiled for {} tokens, the model has {}", request_.grammar->vocab_size(),
+                             vocab_size);
+    }
+  }
   ADIT_RETURN_IF_ERROR(CheckPositive("timeout", request_.timeout_s));
   ADIT_RETURN_IF_ERROR(CheckPositive("the objective of the first token", request_.ttft_objective_s));
   return CheckPositive("the objective of the time between tokens", request_.tpot_objective_s);
@@ -98,6 +105,9 @@ Status ActiveRequest::MakeAnswers(const LoadedModel& model) {
     if (request_.best_of > request_.num_answers) params.top_logprobs = std::max(params.top_logprobs, 0);
     params.seed = static_cast<int64_t>(static_cast<uint64_t>(params.seed) + i);
     ADIT_ASSIGN_OR_RETURN(answers_[i].sampler, sample::Sampler::Create(params, vocab_size));
+    if (request_.grammar != nullptr) {
+      answers_[i].grammar.emplace(*request_.grammar, model.tokenizer().end_of_generation_ids());
+    }
     if (request_.min_tokens == 0 || end_tokens_.empty()) continue;
     for (const int32_t token : end_tokens_) {
       params.logit_bias.push_back({.token_id = token, .bias = -std::numeric_limits<double>::infinity()});

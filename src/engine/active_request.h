@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "adit/status.h"
+#include "engine/answer_grammar.h"
 #include "engine/beam_search.h"
 #include "engine/event_stream.h"
 #include "engine/loaded_model.h"
@@ -26,6 +27,7 @@ struct ActiveAnswer {
   std::optional<sample::Sampler> sampler;
   std::optional<sample::Sampler> sampler_before_min;  // bans what ends an answer; for the first min_tokens
   sample::SamplerState sampler_state;                 // after the tokens there are
+  std::optional<AnswerGrammar> grammar;               // nothing: the answer is free
   AnswerStats stats;
   std::vector<Event> held;  // tokens of best_of answers, until it is known which are told
 };

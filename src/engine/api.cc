@@ -154,6 +154,8 @@ std::vector<Result<Completion>> Engine::GenerateBatch(std::vector<GenerationRequ
   return completions;
 }
 
+Result<GrammarPtr> Engine::CompileGrammar(const GrammarSpec& spec) { return impl_->model->grammars().Compile(spec); }
+
 EngineInfo Engine::Info() const {
   const engine::EngineStats stats = impl_->engine->stats();
   const engine::LoadedModel& model = *impl_->model;

@@ -166,29 +166,48 @@ void EngineCore::Choose(const sched::StepPlan& plan, std::span<const float> logi
 }
 
 void EngineCore::SampleAll(std::span<const float> logits) {
-  const auto sample_one = [&](Choice& choice, sample::SampleScratch& scratch) {
-    ActiveAnswer& answer = *choice.answer;
-    ActiveRequest& request = *answer.request;
-    if (request.max_tokens() == 0) return;
-    // Answers that have not parted yet follow from the tokens of the first.
-    const sched::Sequence& sequence = *(answer.sequence != nullptr ? answer : request.answers().front()).sequence;
-    const std::span<const int32_t> tokens(sequence.tokens);
-    const auto num_prompt = static_cast<size_t>(sequence.num_prompt);
-    const bool before_min = answer.sampler_before_min && answer.stats.output_tokens < request.request().min_tokens;
-    sample::Sampler& sampler = before_min ? *answer.sampler_before_min : *answer.sampler;
-    sampler.UseScratch(scratch);
-    choice.token = sampler.Sample(LogitRow(logits, choice.logit_row), tokens.first(num_prompt),
-                                  tokens.subspan(num_prompt), sequence.num_tokens(), answer.sampler_state);
-  };
   if (choices_.size() < 2 || scratches_.size() == 1) {
-    for (Choice& choice : choices_) sample_one(choice, scratches_.front());
+    for (Choice& choice : choices_) SampleOne(logits, choice, scratches_.front());
     return;
   }
   model_.exec_context().team.Run([&](Worker& worker) {
     const auto count = static_cast<int64_t>(choices_.size());
     sample::SampleScratch& scratch = scratches_[static_cast<size_t>(worker.index())];
-    for (int64_t i; (i = worker.Claim()) < count;) sample_one(choices_[static_cast<size_t>(i)], scratch);
+    for (int64_t i; (i = worker.Claim()) < count;) SampleOne(logits, choices_[static_cast<size_t>(i)], scratch);
   });
+}
+
+// Touches nothing but the choice, its answer's sampler and grammar, and the scratch: workers choose side by side.
+void EngineCore::SampleOne(std::span<const float> logits, Choice& choice, sample::SampleScratch& scratch) const {
+  ActiveAnswer& answer = *choice.answer;
+  ActiveRequest& request = *answer.request;
+  if (request.max_tokens() == 0) return;
+  // Answers that have not parted yet follow from the tokens of the first.
+  const sched::Sequence& sequence = *(answer.sequence != nullptr ? answer : request.answers().front()).sequence;
+  const std::span<const int32_t> tokens(sequence.tokens);
+  const auto num_prompt = static_cast<size_t>(sequence.num_prompt);
+  const bool before_min = answer.stats.output_tokens < request.request().min_tokens;
+  std::span<const uint32_t> mask;
+  if (answer.grammar) {
+    const Result<std::span<const uint32_t>> allowed =
+        answer.grammar->Mask(/*may_end=*/!before_min && !request.request().ignore_eos);
+    if (!allowed.ok()) {
+      choice.token = allowed.status();
+      return;
+    }
+    mask = *allowed;
+  }
+  sample::Sampler& sampler = before_min && answer.sampler_before_min ? *answer.sampler_before_min : *answer.sampler;
+  sampler.UseScratch(scratch);
+  choice.token = sampler.Sample(LogitRow(logits, choice.logit_row), tokens.first(num_prompt),
+                                tokens.subspan(num_prompt), sequence.num_tokens(), answer.sampler_state, mask);
+  if (!answer.grammar || !choice.token.ok()) return;
+  const Result<bool> ends = answer.grammar->Accept(choice.token->id);
+  if (!ends.ok()) {
+    choice.token = ends.status();
+  } else {
+    choice.ends_grammar = *ends;
+  }
 }
 
 // Tells the log probabilities of the prompt tokens that follow those in `rows`, once each.
@@ -243,12 +262,14 @@ void EngineCore::TakeToken(Choice& choice, double now_s) {
   stats.cumulative_logprob += token.logprob;
   scheduler_->Append(*answer.sequence, token.id);
   answer.sampler_state = token.state;
-  const std::optional<FinishReason> reason = request.EndsAnswer(token.id, stats.output_tokens);
-  if (reason == FinishReason::kStop) stats.stop_token = token.id;
+  std::optional<FinishReason> reason = request.EndsAnswer(token.id, stats.output_tokens);
+  const bool is_end_token = reason == FinishReason::kStop;
+  if (is_end_token) stats.stop_token = token.id;
+  if (choice.ends_grammar) reason = FinishReason::kStop;
   Event event{.kind = Event::Kind::kToken,
               .answer = answer.index,
               .token = token.id,
-              .ends_answer = reason == FinishReason::kStop,
+              .ends_answer = is_end_token,
               .logprob = token.logprob,
               .top = {token.top.begin(), token.top.end()}};
   if (request.request().best_of > request.request().num_answers) {

@@ -73,6 +73,7 @@ class EngineCore {
     ActiveAnswer* answer = nullptr;
     size_t logit_row = 0;
     Result<sample::SampledToken> token = sample::SampledToken{};
+    bool ends_grammar = false;  // nothing can come after the token
   };
 
   EngineCore(const LoadedModel& model, std::unique_ptr<ModelRunner> runner);
@@ -83,6 +84,7 @@ class EngineCore {
   std::span<const float> RunModel(const sched::StepPlan& plan);
   void Choose(const sched::StepPlan& plan, std::span<const float> logits);
   void SampleAll(std::span<const float> logits);
+  void SampleOne(std::span<const float> logits, Choice& choice, sample::SampleScratch& scratch) const;
   void TellPrompt(ActiveRequest& request, const sched::PlannedRows& rows, std::span<const float> logits);
   void StepBeams(ActiveRequest& request, double now_s);
   void NoteBeamCandidates(const sched::Sequence& sequence, std::span<const float> logits);

@@ -29,12 +29,21 @@ DType UsualType(const formats::GgufFile& model) {
   return most == elements.end() ? DType::kF32 : most->first;
 }
 
+std::string WritableTypes() {
+  std::string names;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (EncodeFor(dtype) != nullptr) names += (names.empty() ? "" : ", ") + std::string(Traits(dtype).name);
+  }
+  return names;
+}
+
 Result<formats::WeightTypes> TypesOf(const formats::GgufFile& model, const std::optional<std::string>& type) {
   formats::WeightTypes types{.matrices = UsualType(model)};
   if (type) {
     const std::optional<DType> dtype = ParseDType(*type);
     if (!dtype || EncodeFor(*dtype) == nullptr) {
-      return InvalidArgument("no type '{}' to write; known are f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1", *type);
+      return InvalidArgument("no type '{}' to write; known are {}", *type, WritableTypes());
     }
     types = formats::TypesForQuantization(*dtype);
   }
@@ -44,9 +53,10 @@ Result<formats::WeightTypes> TypesOf(const formats::GgufFile& model, const std::
 
 // How llama.cpp numbers what most of a file's weights are; none for what it has no number for.
 std::optional<uint64_t> FileType(DType dtype) {
-  constexpr std::pair<DType, uint64_t> kNumbers[] = {{DType::kF32, 0},  {DType::kF16, 1},  {DType::kQ4_0, 2},
-                                                     {DType::kQ4_1, 3}, {DType::kQ8_0, 7}, {DType::kQ5_0, 8},
-                                                     {DType::kQ5_1, 9}, {DType::kBF16, 32}};
+  constexpr std::pair<DType, uint64_t> kNumbers[] = {
+      {DType::kF32, 0},   {DType::kF16, 1},   {DType::kQ4_0, 2},    {DType::kQ4_1, 3},    {DType::kQ8_0, 7},
+      {DType::kQ5_0, 8},  {DType::kQ5_1, 9},  {DType::kQ2_K, 10},   {DType::kQ3_K, 11},   {DType::kQ4_K, 14},
+      {DType::kQ5_K, 16}, {DType::kQ6_K, 18}, {DType::kIQ4_NL, 25}, {DType::kIQ4_XS, 30}, {DType::kBF16, 32}};
   for (const auto& [type, number] : kNumbers) {
     if (type == dtype) return number;
   }

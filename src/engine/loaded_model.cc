@@ -44,6 +44,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
   const formats::GgufMetadata& metadata = model->file_->metadata();
   ADIT_ASSIGN_OR_RETURN(model->spec_, models::SpecFromGguf(*model->file_));
   ADIT_ASSIGN_OR_RETURN(model->tokenizer_, OpenTokenizer(*model->file_));
+  model->grammars_ = std::make_unique<grammar::Compiler>(*model->tokenizer_);
   ADIT_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->spec_, *model->tokenizer_));
   ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
   ADIT_ASSIGN_OR_RETURN(model->team_,

@@ -10,6 +10,7 @@
 #include "base/worker_team.h"
 #include "formats/gguf.h"
 #include "formats/retyped_model.h"
+#include "grammar/compiler.h"
 #include "kernels/kernel_table.h"
 #include "models/model_spec.h"
 #include "models/weights.h"
@@ -40,6 +41,8 @@ class LoadedModel {
   const models::ModelSpec& spec() const { return spec_; }
   const models::ModelWeights& weights() const { return weights_; }
   const tokenizer::Tokenizer& tokenizer() const { return *tokenizer_; }
+  // Of grammars for this tokenizer. Any thread.
+  grammar::Compiler& grammars() const { return *grammars_; }
   const kernels::KernelTable& kernels() const { return *kernels_; }
   nn::ExecContext exec_context() const { return {*kernels_, *team_}; }
   int num_threads() const { return team_->size(); }
@@ -53,6 +56,7 @@ class LoadedModel {
   std::shared_ptr<formats::GgufFile> file_;
   models::ModelSpec spec_;
   std::unique_ptr<tokenizer::Tokenizer> tokenizer_;
+  std::unique_ptr<grammar::Compiler> grammars_;  // of tokenizer_
   const kernels::KernelTable* kernels_ = nullptr;
   std::unique_ptr<WorkerTeam> team_;
   models::ModelWeights weights_;

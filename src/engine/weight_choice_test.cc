@@ -20,7 +20,7 @@ TEST(WeightTypesFor, KnowsEveryNameThatItOffers) {
 TEST(WeightTypesFor, RefusesOtherNamesWithWhatIsKnown) {
   EXPECT_THAT(WeightTypesFor("f64", std::nullopt).status().message(), HasSubstr("known are auto, f32, f16, bf16"));
   EXPECT_THAT(WeightTypesFor("q8_0", std::nullopt).status().message(), HasSubstr("no dtype 'q8_0'"));
-  EXPECT_THAT(WeightTypesFor(std::nullopt, "q4_k").status().message(),
+  EXPECT_THAT(WeightTypesFor(std::nullopt, "q4_m").status().message(),
               HasSubstr("known are q4_0, q4_1, q5_0, q5_1, q8_0"));
   EXPECT_FALSE(WeightTypesFor("f16", "q8_0").ok());
 }

@@ -24,6 +24,24 @@ bool IsQuantized(DType dtype) { return Traits(dtype).block_elements > 1; }
 // A norm of each head may be a matrix; it is none that anything is multiplied by.
 bool IsMatrix(const TensorInfo& tensor) { return tensor.rank == 2 && !tensor.name.ends_with("_norm.weight"); }
 
+// What has about as many bits in blocks of 32, for rows that are no whole number of blocks of 256: those of llama.cpp.
+DType SubstituteFor(DType dtype) {
+  switch (dtype) {
+    case DType::kQ2_K:
+    case DType::kQ3_K:
+    case DType::kIQ4_XS:
+      return DType::kIQ4_NL;
+    case DType::kQ4_K:
+      return DType::kQ5_0;
+    case DType::kQ5_K:
+      return DType::kQ5_1;
+    case DType::kQ6_K:
+      return DType::kQ8_0;
+    default:
+      return dtype;
+  }
+}
+
 class RetypedModel final : public GgufFile {
  public:
   RetypedModel(std::unique_ptr<GgufFile> model, const WeightTypes& types) : model_(std::move(model)) {
@@ -52,8 +70,11 @@ class RetypedModel final : public GgufFile {
 
  private:
   static DType Fitting(const TensorInfo& tensor, DType wanted) {
-    if (IsQuantized(tensor.dtype) || tensor.row_elements() % Traits(wanted).block_elements != 0) return tensor.dtype;
-    return wanted;
+    if (IsQuantized(tensor.dtype)) return tensor.dtype;
+    for (const DType dtype : {wanted, SubstituteFor(wanted)}) {
+      if (tensor.row_elements() % Traits(dtype).block_elements == 0) return dtype;
+    }
+    return tensor.dtype;
   }
 
   static DType TypeOf(const TensorInfo& tensor, const WeightTypes& types) {

@@ -10,8 +10,8 @@
 
 namespace adit::formats {
 
-// Which types to read weights in. Tensors that are quantised already stay as they are, and so do matrices whose rows
-// are no whole number of the type's blocks.
+// Which types to read weights in. Tensors that are quantised already stay as they are. Matrices whose rows are no whole
+// number of the type's blocks get a type of blocks of 32 with about as many bits, or stay too.
 struct WeightTypes {
   DType matrices = DType::kF16;
   // Of the matrix that gives the logits, where it differs.

@@ -98,10 +98,28 @@ TEST(RetypedModel, QuantisedTensorsStay) {
   EXPECT_EQ(model->Find("blk.0.attn_q.weight")->dtype, DType::kQ8_0);
 }
 
+TEST(RetypedModel, RowsThatDoNotFitGetBlocksThatDo) {
+  const auto bytes = SmallModel();
+  const std::pair<DType, DType> substitutes[] = {{DType::kQ2_K, DType::kIQ4_NL}, {DType::kQ3_K, DType::kIQ4_NL},
+                                                 {DType::kQ4_K, DType::kQ5_0},   {DType::kQ5_K, DType::kQ5_1},
+                                                 {DType::kQ6_K, DType::kQ8_0},   {DType::kIQ4_XS, DType::kIQ4_NL}};
+  for (const auto& [wanted, given] : substitutes) {
+    EXPECT_EQ(Retype(bytes, {.matrices = wanted})->Find("blk.0.attn_q.weight")->dtype, given) << Traits(wanted).name;
+  }
+  const auto wide = test::GgufBuilder().AddTensorF32("blk.0.attn_q.weight", {10, 256}, Wave(2560)).Build();
+  EXPECT_EQ(Retype(wide, {.matrices = DType::kQ4_K})->Find("blk.0.attn_q.weight")->dtype, DType::kQ4_K);
+}
+
 TEST(RetypedModel, RefusesTypesThatItCannotMake) {
   const auto bytes = SmallModel();
-  auto file = GgufFile::Parse(bytes, "x");
-  EXPECT_THAT(Retyped(*std::move(file), {.matrices = DType::kQ4_K}).status().message(), HasSubstr("type q4_k"));
+  for (int i = 0; i < kNumDTypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    auto file = GgufFile::Parse(bytes, "x");
+    const auto retyped = Retyped(*std::move(file), {.matrices = dtype});
+    EXPECT_EQ(retyped.ok(), EncodeFor(dtype) != nullptr) << Traits(dtype).name;
+    if (retyped.ok()) continue;
+    EXPECT_THAT(retyped.status().message(), HasSubstr(std::string("type ") + Traits(dtype).name));
+  }
 }
 
 }  // namespace

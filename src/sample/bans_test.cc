@@ -148,5 +148,35 @@ TEST(Bans, SayWhichLeavesNoToken) {
   EXPECT_THAT(message(params, {1, 0}), HasSubstr("position 8: no_repeat_ngram_size leaves no token"));
 }
 
+// The mask of a grammar.
+TEST(Mask, HoldsWhateverTheChainIs) {
+  const std::vector<float> row = {9, 1, 2, 8};
+  const std::vector<uint32_t> mask = {0b0110};
+  for (const double temperature : {0.0, 1.0}) {
+    SamplingParams params{.temperature = temperature};
+    params.repetition_penalty = 1.5;
+    Sampler sampler = *Sampler::Create(params, 4);
+    std::set<int32_t> picked;
+    for (int64_t position = 0; position < 200; ++position) {
+      const Result<SampledToken> token = sampler.Sample(row, {}, {}, position, {}, mask);
+      ASSERT_TRUE(token.ok());
+      // Of the model's own logits, among which the others are.
+      EXPECT_LT(token->logprob, -5);
+      picked.insert(token->id);
+    }
+    EXPECT_THAT(Tokens(picked.begin(), picked.end()),
+                ::testing::ElementsAreArray(temperature == 0.0 ? Tokens{2} : Tokens{1, 2}));
+  }
+}
+
+TEST(Mask, GoesWithTheOtherBansAndFailsByNameWhereNothingIsLeft) {
+  Sampler sampler = *Sampler::Create({.allowed_token_ids = {0, 2}, .temperature = 0}, 4);
+  const std::vector<float> row = {9, 1, 2, 8};
+  EXPECT_EQ(sampler.Sample(row, {}, {}, 0, {}, std::vector<uint32_t>{0b1110})->id, 2);
+  const Status status = sampler.Sample(row, {}, {}, 0, {}, std::vector<uint32_t>{0b1010}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("grammar"));
+}
+
 }  // namespace
 }  // namespace adit::sample

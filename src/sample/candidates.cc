@@ -1,6 +1,7 @@
 #include "sample/candidates.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "sample/softmax.h"
@@ -65,6 +66,32 @@ void Candidates::KeepIds(std::span<const int32_t> ids) {
     logits_[i] = logits_[static_cast<size_t>(ids[i])];
     ids_[i] = ids[i];
   }
+  whole_ = false;
+}
+
+void Candidates::KeepMask(std::span<const uint32_t> mask) {
+  ADIT_DCHECK(mask.size() * 32 >= logits_.size());
+  if (whole_) ids_.resize(logits_.size());
+  size_t kept = 0;
+  if (!whole_) {
+    for (size_t i = 0; i < size_; ++i) {
+      const auto token = static_cast<uint32_t>(ids_[i]);
+      if ((mask[token / 32] >> (token % 32) & 1U) == 0) continue;
+      logits_[kept] = logits_[i];
+      ids_[kept++] = ids_[i];
+    }
+  } else {
+    for (size_t word = 0; word * 32 < size_; ++word) {
+      const size_t left = size_ - word * 32;
+      uint32_t bits = left >= 32 ? mask[word] : mask[word] & ((uint32_t{1} << left) - 1);
+      for (; bits != 0; bits &= bits - 1) {
+        const size_t token = word * 32 + static_cast<size_t>(std::countr_zero(bits));
+        logits_[kept] = logits_[token];
+        ids_[kept++] = static_cast<int32_t>(token);
+      }
+    }
+  }
+  size_ = kept;
   whole_ = false;
 }
 

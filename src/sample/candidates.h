@@ -51,6 +51,10 @@ class Candidates {
   // Drops tokens other than these. Preconditions: ids rise strictly, each in 0..vocab_size-1; none has been dropped.
   void KeepIds(std::span<const int32_t> ids);
 
+  // Drops tokens whose bit is not set: bit i % 32 of word i / 32 is that of token i. Precondition: the mask has a bit
+  // for every token.
+  void KeepMask(std::span<const uint32_t> mask);
+
   // The token cannot be picked from now on.
   void Ban(int32_t token_id);
 

@@ -27,6 +27,23 @@ TEST(Candidates, HoldNoNaNAndNoPlusInfinity) {
               ElementsAre(-kTestInfinity, 0, -kTestInfinity, 0));
 }
 
+TEST(Candidates, KeepTheTokensOfAMask) {
+  std::vector<float> row(70);
+  for (size_t i = 0; i < row.size(); ++i) row[i] = static_cast<float>(i);
+  // Bits behind the last token mean nothing.
+  const std::vector<uint32_t> mask = {1U << 3 | 1U << 31, 1U, 1U << 5 | 1U << 20};
+  Candidates whole = MakeCandidates(row);
+  whole.KeepMask(mask);
+  EXPECT_THAT(IdsOf(whole), ElementsAre(3, 31, 32, 69));
+  EXPECT_THAT(LogitsOf(whole), ElementsAre(3, 31, 32, 69));
+  Candidates some = MakeCandidates(row);
+  some.KeepIds(std::vector<int32_t>{0, 3, 30, 69});
+  some.KeepMask(mask);
+  EXPECT_THAT(IdsOf(some), ElementsAre(3, 69));
+  some.KeepMask(std::vector<uint32_t>(3));
+  EXPECT_EQ(some.size(), 0);
+}
+
 TEST(Candidates, KeepWhatRanksNotBehind) {
   Candidates candidates = MakeCandidates({3, 1, 2, 2, 5, 2});
   candidates.Keep({.logit = 2, .index = 3});

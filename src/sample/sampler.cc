@@ -60,7 +60,8 @@ Sampler::Sampler(SamplingParams params, int64_t vocab_size, SampleScratch* scrat
 }
 
 Result<SampledToken> Sampler::Sample(std::span<const float> logits, std::span<const int32_t> prompt,
-                                     std::span<const int32_t> output, int64_t position, const SamplerState& state) {
+                                     std::span<const int32_t> output, int64_t position, const SamplerState& state,
+                                     std::span<const uint32_t> mask) {
   if (static_cast<int64_t>(logits.size()) != vocab_size_) {
     return InvalidArgument("sample: position {}: {} logits, the vocabulary has {} tokens", position, logits.size(),
                            vocab_size_);
@@ -68,7 +69,7 @@ Result<SampledToken> Sampler::Sample(std::span<const float> logits, std::span<co
   const BestLogit best = FindBest(logits);
   if (best.index < 0) return FailedPrecondition("sample: position {}: logits are all NaN or -inf", position);
   SampledToken token{.state = state};
-  ADIT_ASSIGN_OR_RETURN(token.id, Pick(logits, best, {prompt, output, *scratch_, position}, token.state));
+  ADIT_ASSIGN_OR_RETURN(token.id, Pick(logits, best, {prompt, output, *scratch_, position}, mask, token.state));
   if (params_.top_logprobs < 0) {
     token.logprob = std::numeric_limits<double>::quiet_NaN();
     return token;
@@ -81,12 +82,18 @@ Result<SampledToken> Sampler::Sample(std::span<const float> logits, std::span<co
 }
 
 Result<int32_t> Sampler::Pick(std::span<const float> logits, BestLogit best, const SampleContext& context,
-                              SamplerState& state) {
-  const bool unchanged = params_.logit_bias.empty() && bans_.empty();
+                              std::span<const uint32_t> mask, SamplerState& state) {
+  const bool unchanged = params_.logit_bias.empty() && bans_.empty() && mask.empty();
   if (greedy_ && chain_.empty() && unchanged) return static_cast<int32_t>(best.index);
   Candidates& candidates = context.scratch.candidates;
   candidates.Reset(logits, best.logit);
   if (!unchanged) ADIT_RETURN_IF_ERROR(ApplyBans(context, candidates));
+  if (!mask.empty()) {
+    candidates.KeepMask(mask);
+    if (FindBest(candidates.logits()).index < 0) {
+      return InvalidArgument("sample: position {}: the grammar leaves no token that can be picked", context.position);
+    }
+  }
   for (const auto& step : chain_) step->Apply(context, candidates);
   if (greedy_) return candidates.id(FindBest(candidates.logits()).index);
   const auto seed = static_cast<uint64_t>(params_.seed);

@@ -46,10 +46,13 @@ class Sampler {
   // again what it drew. A NaN or -inf logit means that the token cannot be picked; tokens with +inf share the
   // probability evenly. `state` is that of the SampledToken before, as it was taken; a new one for the first token.
   // Only mirostat reads and changes it. Allocates nothing once a few rows have been sampled, except that DRY and
-  // no_repeat_ngram_size need 4 bytes for each token of a history longer than before. InvalidArgument when the row is
-  // not vocab_size long; FailedPrecondition when no token can be picked.
+  // no_repeat_ngram_size need 4 bytes for each token of a history longer than before. `mask`: the tokens that a grammar
+  // allows, as Candidates::KeepMask takes them; empty: all. It is the last of the bans, before the chain.
+  // InvalidArgument when the row is not vocab_size long, or the bans leave no token; FailedPrecondition when the model
+  // leaves none.
   Result<SampledToken> Sample(std::span<const float> logits, std::span<const int32_t> prompt,
-                              std::span<const int32_t> output, int64_t position, const SamplerState& state = {});
+                              std::span<const int32_t> output, int64_t position, const SamplerState& state = {},
+                              std::span<const uint32_t> mask = {});
 
   // Works in another scratch from now on, under the same conditions.
   void UseScratch(SampleScratch& scratch) { scratch_ = &scratch; }
@@ -61,7 +64,7 @@ class Sampler {
   Sampler(SamplingParams params, int64_t vocab_size, SampleScratch* scratch);
 
   Result<int32_t> Pick(std::span<const float> logits, BestLogit best, const SampleContext& context,
-                       SamplerState& state);
+                       std::span<const uint32_t> mask, SamplerState& state);
   Status ApplyBans(const SampleContext& context, Candidates& candidates) const;
   void FindTop(std::span<const float> logits, const LogSoftmax& log_softmax);
 

@@ -64,6 +64,23 @@ TEST(SamplerMemory, GreedyAllocatesNothing) {
 
 TEST(SamplerMemory, DrawingAllocatesNothing) { ExpectNoAllocation({}); }
 
+TEST(SamplerMemory, AMaskAllocatesNothing) {
+  std::mt19937 rng(1);
+  const std::vector<float> row = NormalRow(rng, kVocabSize, 1);
+  std::vector<uint32_t> mask((kVocabSize + 31) / 32);
+  for (uint32_t& word : mask) word = rng();
+  Sampler sampler = *Sampler::Create({}, kVocabSize);
+  for (int64_t position = 0; position < 3; ++position)
+    ASSERT_TRUE(sampler.Sample(row, {}, {}, position, {}, mask).ok());
+  const int64_t before = NumAllocations();
+  int64_t num_failed = 0;
+  for (int64_t position = 0; position < 20; ++position) {
+    num_failed += sampler.Sample(row, {}, {}, position, {}, mask).ok() ? 0 : 1;
+  }
+  EXPECT_EQ(NumAllocations() - before, 0);
+  EXPECT_EQ(num_failed, 0);
+}
+
 TEST(SamplerMemory, FiltersAllocateNothing) {
   SamplingParams params;
   params.top_k = 40;

@@ -9,8 +9,7 @@ namespace {
 
 // Marks that are control tokens are needed to see calls by.
 bool NeedsControlTokens(const ApiRequest& request) {
-  return request.with_special || request.output.tools == ToolSyntax::kLlama3 ||
-         request.output.tools == ToolSyntax::kMistral;
+  return request.with_special || WritesControlTokens(request.output.tools, request.output.reasoning);
 }
 
 }  // namespace

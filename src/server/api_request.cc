@@ -36,8 +36,8 @@ const char* FirstOf(FieldReader& reader, std::initializer_list<const char*> keys
 
 class RequestReader {
  public:
-  RequestReader(const Json& body, ApiKind kind, const ApiModel& model)
-      : fields_(body), kind_(kind), model_(model), sampling_(request_.generation.sampling) {}
+  RequestReader(const Json& body, ApiKind kind, const ApiModel& model, std::string_view text)
+      : fields_(body), text_(body, text), kind_(kind), model_(model), sampling_(request_.generation.sampling) {}
 
   std::variant<ApiRequest, ApiError> Read() {
     request_.kind = kind_;
@@ -52,6 +52,7 @@ class RequestReader {
     ReadLogprobs();
     ReadStream();
     ReadScheduling();
+    request_.constraint = ReadConstraint(fields_, text_);
     request_.timings = fields_.Flag("timings").value_or(false);
     request_.token_ids = fields_.Flag("return_token_ids").value_or(false);
     request_.tokens_as_ids = fields_.Flag("return_tokens_as_token_ids").value_or(false);
@@ -60,12 +61,21 @@ class RequestReader {
     if (!fields_.error()) ReadPrompt();
     if (!fields_.error()) ReadLength();
     if (!fields_.error()) CheckTogether();
-    if (fields_.error()) return *fields_.error();
+    if (fields_.error()) return Refusal(*fields_.error());
     request_.ignored = fields_.Unknown();
     return std::move(request_);
   }
 
  private:
+  // What this build lacks is not the request's fault.
+  static ApiError Refusal(ApiError error) {
+    if (error.code == "not_supported") {
+      error.status = 501;
+      error.type = "not_supported_error";
+    }
+    return error;
+  }
+
   bool is_chat() const { return kind_ == ApiKind::kChat; }
   const char* prompt_field() const { return is_chat() ? "messages" : "prompt"; }
 
@@ -217,7 +227,7 @@ class RequestReader {
       if (echo.value_or(false)) {
         fields_.Fail("unsupported_parameter", "echo", "'echo' is not supported in chats yet; only false is taken");
       }
-      ReadChat(fields_, model_, request_);
+      ReadChat(fields_, text_, model_, request_);
     } else {
       ReadCompletionPrompts(echo.value_or(false));
     }
@@ -350,6 +360,7 @@ class RequestReader {
     if (!beam_search) return;
     // A search ranks by the model's own probabilities, and does not tell those of single tokens.
     if (request_.logprobs) return Exclude("logprobs", "use_beam_search");
+    if (request_.constraint) return Exclude(request_.constraint->param.c_str(), "use_beam_search");
     if (!sampling_.logit_bias.empty()) return Exclude("logit_bias", "use_beam_search");
     if (sampling_.repetition_penalty != 1.0) return Exclude("repetition_penalty", "use_beam_search");
     if (sampling_.presence_penalty != 0.0) return Exclude("presence_penalty", "use_beam_search");
@@ -365,6 +376,7 @@ class RequestReader {
   }
 
   FieldReader fields_;
+  const OrderedBody text_;
   const ApiKind kind_;
   const ApiModel& model_;
   ApiRequest request_;
@@ -375,8 +387,9 @@ class RequestReader {
 
 }  // namespace
 
-std::variant<ApiRequest, ApiError> ReadRequest(const Json& body, ApiKind kind, const ApiModel& model) {
-  return RequestReader(body, kind, model).Read();
+std::variant<ApiRequest, ApiError> ReadRequest(const Json& body, ApiKind kind, const ApiModel& model,
+                                               std::string_view text) {
+  return RequestReader(body, kind, model, text).Read();
 }
 
 }  // namespace adit::server

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "engine/request.h"
 #include "server/api_error.h"
 #include "server/chat_prompt.h"
+#include "server/constraint_fields.h"
 #include "server/fim_format.h"
 #include "server/output_format.h"
 #include "tokenizer/tokenizer.h"
@@ -79,16 +81,19 @@ struct ApiRequest {
   bool timings = false;
   std::vector<std::string> echo;  // of each prompt: its text, which goes before that of its answers; empty: no echo
   StreamWish stream;
-  OutputWish output;                 // how the text is taken apart
-  std::vector<std::string> ignored;  // fields that nobody knows
+  OutputWish output;                     // how the text is taken apart
+  std::optional<Constraint> constraint;  // to compile for generation.grammar; of chats with that of calls of tools
+  std::vector<std::string> ignored;      // fields that nobody knows
 
   size_t num_prompts() const { return 1 + more_prompts.size(); }
 };
 
 // Reads the body of a request, a JSON object. A field that is null is absent; one that the interface knows and this
 // build does not support is an error unless it asks for nothing; others are passed over and named in `ignored`. A
-// request without a seed gets one drawn. Changes nothing and may run on any thread.
-std::variant<ApiRequest, ApiError> ReadRequest(const nlohmann::json& body, ApiKind kind, const ApiModel& model);
+// request without a seed gets one drawn. `text`: the body as it came, for the order of members in schemas and tools;
+// empty: it does not matter. Changes nothing and may run on any thread.
+std::variant<ApiRequest, ApiError> ReadRequest(const nlohmann::json& body, ApiKind kind, const ApiModel& model,
+                                               std::string_view text = {});
 
 }  // namespace adit::server
 

@@ -269,9 +269,8 @@ TEST_F(ApiRequestTest, RefusesWrongTypesAndRangesByName) {
 TEST_F(ApiRequestTest, RefusesWhatItKnowsAndDoesNotSupport) {
   for (const char* fields :
        {R"("stream": true)", R"("tools": [{"type": "function", "function": {"name": "f"}}])",
-        R"("response_format": {"type": "json_object"})", R"("adaptive_target": 0.5)", R"("guided_json": {})",
-        R"("modalities": ["text", "audio"])", R"("add_special_tokens": true)", R"("echo": true)",
-        R"("reasoning_effort": "low")", R"("chat_template": "x")"}) {
+        R"("adaptive_target": 0.5)", R"("modalities": ["text", "audio"])", R"("add_special_tokens": true)",
+        R"("echo": true)", R"("reasoning_effort": "low")", R"("chat_template": "x")"}) {
     const ApiError error = ChatError(fields);
     EXPECT_EQ(error.code, "unsupported_parameter") << fields;
     EXPECT_THAT(fields, HasSubstr("\"" + error.param + "\"")) << fields;

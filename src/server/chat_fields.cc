@@ -4,23 +4,26 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "grammar/compiler.h"
 #include "server/chat_messages.h"
 
 namespace adit::server {
 namespace {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxTools = 128;
 constexpr size_t kMaxNameBytes = 256;
 
 class ChatReader {
  public:
-  ChatReader(FieldReader& fields, const ApiModel& model, OutputWish& output)
-      : fields_(fields), model_(model), output_(output) {}
+  ChatReader(FieldReader& fields, const OrderedBody& body, const ApiModel& model, OutputWish& output)
+      : fields_(fields), body_(body), model_(model), output_(output) {}
 
   ChatWish Read() {
     wish_.messages = ReadMessages(fields_);
@@ -72,15 +75,17 @@ class ChatReader {
   }
 
   void ReadTools() {
-    Json tools = Json::array();
+    OrderedJson tools = OrderedJson::array();
     if (const Json* list = fields_.Find("tools"); list != nullptr) {
       if (!list->is_array()) return fields_.FailType("tools", *list, "a list of tools");
-      tools = *list;
+      tools = body_.Member("tools");
     }
     if (const Json* list = fields_.Find("functions"); list != nullptr) {
       if (!list->is_array()) return fields_.FailType("functions", *list, "a list of functions");
       output_.legacy = tools.empty() && !list->empty();
-      for (const Json& function : *list) tools.push_back({{"type", "function"}, {"function", function}});
+      for (const OrderedJson& function : body_.Member("functions")) {
+        tools.push_back({{"type", "function"}, {"function", function}});
+      }
     }
     if (tools.size() > kMaxTools) {
       return fields_.Fail("invalid_value", "tools",
@@ -95,7 +100,8 @@ class ChatReader {
     tools_ = std::move(tools);
   }
 
-  void CheckTool(const Json& tool, const std::string& param) {
+  void CheckTool(const OrderedJson& ordered, const std::string& param) {
+    const Json tool = ordered;
     if (!tool.is_object()) return fields_.FailType(param, tool, "an object");
     const auto type = tool.find("type");
     if (type == tool.end() || *type != "function") {
@@ -110,9 +116,7 @@ class ChatReader {
     }
     FieldReader reader(*function);
     const std::string name = reader.Text("name", 1, kMaxNameBytes).value_or("");
-    if (reader.Flag("strict").value_or(false)) {
-      reader.Fail("unsupported_parameter", "strict", "'strict' is not supported yet; only false is taken");
-    }
+    const bool strict = reader.Flag("strict").value_or(false);
     const Json* parameters = reader.Find("parameters");
     if (parameters != nullptr && !parameters->is_object()) reader.FailType("parameters", *parameters, "an object");
     if (name.empty()) reader.Fail("missing_required_parameter", "name", "'name' is missing");
@@ -121,6 +125,10 @@ class ChatReader {
                           reader.error()->message);
     }
     output_.tool_names.push_back(name);
+    wish_.tools.push_back({.name = name,
+                           .parameters = parameters == nullptr ? "" : ordered["function"]["parameters"].dump(),
+                           .strict = strict,
+                           .param = param + ".function.parameters"});
   }
 
   void ReadToolChoice() {
@@ -131,18 +139,90 @@ class ChatReader {
       choice = fields_.Find("function_call");
       key = "function_call";
     }
-    if (choice != nullptr && *choice != "none" && *choice != "auto") {
-      if (*choice == "required" || choice->is_object()) {
-        return fields_.Fail("unsupported_parameter", key,
-                            fmt::format("'{}' is not supported beyond none and auto yet", key));
-      }
-      return fields_.Fail("invalid_tool_choice", key,
-                          fmt::format("'{}' is {}; it is none or auto", key, choice->dump()));
+    if (choice == nullptr) choice = &kAuto;
+    const bool none = *choice == "none";
+    if (choice->is_object()) {
+      ReadChosenTools(*choice, key);
+    } else if (*choice == "required") {
+      wish_.must_call = true;
+    } else if (!none && *choice != "auto") {
+      return fields_.Fail(
+          "invalid_tool_choice", key,
+          fmt::format("'{}' is {}; it is none, auto, required or names a function", key, choice->dump()));
     }
-    const bool none = choice != nullptr && *choice == "none";
-    if (tools_.empty() || none) return;
+    if (fields_.error()) return;
+    if (wish_.must_call && tools_.empty()) {
+      return fields_.Fail("invalid_tool_choice", key, fmt::format("'{}' asks for a call, and there are no tools", key));
+    }
+    if (tools_.empty() || none) return wish_.tools.clear();
     output_.tools = model_.output.tools;
-    wish_.prompt.tools = tools_.dump();
+    wish_.prompt.tools = tools_.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  }
+
+  // {"type": "function", "function": {"name"}}, {"name"} of the older form, and {"type": "allowed_tools", ...}.
+  void ReadChosenTools(const Json& choice, const char* key) {
+    const auto type = choice.find("type");
+    if (type != choice.end() && *type == "allowed_tools") return ReadAllowedTools(choice, key);
+    if (type != choice.end() && *type != "function") {
+      return fields_.Fail("invalid_tool_choice", key,
+                          fmt::format("'{}.type' is {}; it is function or allowed_tools", key, type->dump()));
+    }
+    const std::optional<std::string> name = NameOf(choice);
+    if (!name) {
+      return fields_.Fail("invalid_tool_choice", key, fmt::format("'{}' names no function", key));
+    }
+    wish_.must_call = true;
+    output_.parallel_calls = false;
+    KeepTools({*name}, key);
+  }
+
+  static std::optional<std::string> NameOf(const Json& choice) {
+    if (!choice.is_object()) return std::nullopt;
+    const auto function = choice.find("function");
+    const Json& named = function != choice.end() && function->is_object() ? *function : choice;
+    const auto name = named.find("name");
+    if (name == named.end() || !name->is_string()) return std::nullopt;
+    return name->get<std::string>();
+  }
+
+  void ReadAllowedTools(const Json& choice, const char* key) {
+    const auto inner = choice.find("allowed_tools");
+    const Json& allowed = inner != choice.end() && inner->is_object() ? *inner : choice;
+    const auto mode = allowed.find("mode");
+    const bool required = mode != allowed.end() && *mode == "required";
+    if (mode != allowed.end() && !required && *mode != "auto") {
+      return fields_.Fail("invalid_tool_choice", key,
+                          fmt::format("'{}.mode' is {}; it is auto or required", key, mode->dump()));
+    }
+    const auto list = allowed.find("tools");
+    if (list == allowed.end() || !list->is_array() || list->empty()) {
+      return fields_.Fail("invalid_tool_choice", key, fmt::format("'{}.tools' is a list of tools", key));
+    }
+    std::vector<std::string> names;
+    for (const Json& tool : *list) {
+      const std::optional<std::string> name = NameOf(tool);
+      if (!name) {
+        return fields_.Fail("invalid_tool_choice", key, fmt::format("'{}.tools' holds {}", key, tool.dump()));
+      }
+      names.push_back(*name);
+    }
+    wish_.must_call = required;
+    wish_.restricts_tools = true;
+    KeepTools(names, key);
+  }
+
+  // The prompt still tells of all: what is cached of it stays of use.
+  void KeepTools(const std::vector<std::string>& names, const char* key) {
+    for (const std::string& name : names) {
+      const auto& known = output_.tool_names;
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        return fields_.Fail("invalid_tool_choice", key, fmt::format("'{}' names '{}', which is no tool", key, name));
+      }
+    }
+    std::erase_if(wish_.tools, [&names](const CallableTool& tool) {
+      return std::find(names.begin(), names.end(), tool.name) == names.end();
+    });
+    output_.tool_names = names;
   }
 
   void ReadReasoning() {
@@ -182,35 +262,73 @@ class ChatReader {
     }
   }
 
+  const Json kAuto = "auto";
+
   FieldReader& fields_;
+  const OrderedBody& body_;
   const ApiModel& model_;
   OutputWish& output_;
   ChatWish wish_;
-  Json tools_ = Json::array();
+  OrderedJson tools_ = OrderedJson::array();
   Json variables_ = Json::object();
 };
 
-// Whether the template has opened the answer's thoughts already.
-bool OpensThoughts(const std::vector<chat::PromptSegment>& prompt) {
-  if (prompt.empty() || !prompt.back().trusted) return false;
+// The text that the prompt ends with, as far as the template wrote it, without white space behind it.
+std::string_view EndOf(const std::vector<chat::PromptSegment>& prompt) {
+  if (prompt.empty() || !prompt.back().trusted) return {};
   std::string_view text = prompt.back().text;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  return text.ends_with("<think>");
+  return text;
+}
+
+// Holds the answer to calls, where the request wants that.
+void ConstrainCalls(FieldReader& fields, const ChatWish& wish, ApiRequest& out) {
+  const bool calls = out.output.tools != ToolSyntax::kNone && !wish.tools.empty();
+  const bool any_strict =
+      std::any_of(wish.tools.begin(), wish.tools.end(), [](const CallableTool& tool) { return tool.strict; });
+  if (!calls || !(wish.must_call || wish.restricts_tools || any_strict || out.constraint)) return;
+  const char* param = wish.must_call || wish.restricts_tools ? "tool_choice" : "tools";
+  if (!grammar::Compiler::available()) {
+    return fields.Fail("not_supported", param, fmt::format("'{}' needs XGrammar, which this build lacks", param));
+  }
+  if (!HasToolGrammar(out.output.tools)) {
+    return fields.Fail("unsupported_parameter", param,
+                       fmt::format("'{}' is not supported for calls as this model writes them yet", param));
+  }
+  std::string at = param;
+  Result<Constraint> constraint = MakeToolGrammar({.syntax = out.output.tools,
+                                                   .calls = wish.must_call ? CallWish::kMust : CallWish::kMay,
+                                                   .parallel = out.output.parallel_calls,
+                                                   .tools = wish.tools,
+                                                   .text = wish.must_call ? std::nullopt : out.constraint},
+                                                  at);
+  if (!constraint.ok()) {
+    const bool unsupported = constraint.status().code() == StatusCode::kUnsupported;
+    return fields.Fail(unsupported ? "unsupported_schema_feature" : "invalid_json_schema", at,
+                       fmt::format("'{}': {}", at, constraint.status().message()));
+  }
+  out.constraint = std::move(constraint).value();
 }
 
 }  // namespace
 
-ChatWish ReadChatWish(FieldReader& fields, const ApiModel& model, OutputWish& output) {
-  return ChatReader(fields, model, output).Read();
+ChatWish ReadChatWish(FieldReader& fields, const OrderedBody& body, const ApiModel& model, OutputWish& output) {
+  return ChatReader(fields, body, model, output).Read();
 }
 
-void ReadChat(FieldReader& fields, const ApiModel& model, ApiRequest& out) {
-  const ChatWish wish = ReadChatWish(fields, model, out.output);
+void ReadChat(FieldReader& fields, const OrderedBody& body, const ApiModel& model, ApiRequest& out) {
+  const ChatWish wish = ReadChatWish(fields, body, model, out.output);
+  if (!fields.error()) ConstrainCalls(fields, wish, out);
   if (fields.error()) return;
   const Result<std::vector<chat::PromptSegment>> rendered = model.chat->Render(wish.messages, wish.prompt);
   if (!rendered.ok()) return fields.Fail("chat_template_error", "messages", rendered.status().message());
-  if (out.output.reasoning == ReasoningSyntax::kThink && OpensThoughts(*rendered)) {
+  const std::string_view end = EndOf(*rendered);
+  if (out.output.reasoning == ReasoningSyntax::kThink && end.ends_with("<think>")) {
     out.output.reasoning = ReasoningSyntax::kOpenedThink;
+  }
+  if (out.constraint && out.output.reasoning != ReasoningSyntax::kNone && !end.ends_with("</think>")) {
+    const bool opened = out.output.reasoning == ReasoningSyntax::kOpenedThink;
+    out.constraint->spec.thoughts = opened ? GrammarThoughts::kOpened : GrammarThoughts::kMay;
   }
   out.generation.prompt = model.chat->Encode(*rendered);
   if (out.generation.prompt.empty()) fields.Fail("invalid_value", "messages", "the prompt is empty");
@@ -219,7 +337,7 @@ void ReadChat(FieldReader& fields, const ApiModel& model, ApiRequest& out) {
 std::variant<int64_t, ApiError> CountPrompt(const Json& body, const ApiModel& model) {
   FieldReader fields(body);
   ApiRequest request;
-  ReadChat(fields, model, request);
+  ReadChat(fields, OrderedBody(body, {}), model, request);
   if (fields.error()) return *fields.error();
   return static_cast<int64_t>(request.generation.prompt.size());
 }

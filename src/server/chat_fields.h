@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <variant>
+#include <vector>
 
 #include "server/api_request.h"
+#include "server/constraint_fields.h"
 #include "server/json_fields.h"
+#include "server/tool_grammar.h"
 
 namespace adit::server {
 
@@ -14,14 +17,17 @@ namespace adit::server {
 struct ChatWish {
   std::vector<ChatMessage> messages;
   ChatPromptOptions prompt;
+  std::vector<CallableTool> tools;  // that may be called
+  bool must_call = false;           // the answer is calls and nothing else
+  bool restricts_tools = false;     // of those that the prompt tells of
 };
 
 // Reads messages, tools and what else the template sees; `output` is told how the answer is to be taken apart. What is
 // wrong is left in `fields`.
-ChatWish ReadChatWish(FieldReader& fields, const ApiModel& model, OutputWish& output);
+ChatWish ReadChatWish(FieldReader& fields, const OrderedBody& body, const ApiModel& model, OutputWish& output);
 
-// The same, and the prompt that comes of it.
-void ReadChat(FieldReader& fields, const ApiModel& model, ApiRequest& out);
+// The same, and the prompt that comes of it; the constraint, where calls are held to one.
+void ReadChat(FieldReader& fields, const OrderedBody& body, const ApiModel& model, ApiRequest& out);
 
 // How many tokens the prompt of a chat's body has.
 std::variant<int64_t, ApiError> CountPrompt(const nlohmann::json& body, const ApiModel& model);

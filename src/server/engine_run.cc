@@ -5,8 +5,19 @@
 
 namespace adit::server {
 
+std::optional<ApiError> CompileConstraint(engine::Engine& engine, ApiRequest& request) {
+  if (!request.constraint || request.generation.grammar != nullptr) return std::nullopt;
+  Result<GrammarPtr> grammar = engine.model().grammars().Compile(request.constraint->spec);
+  if (!grammar.ok()) return ErrorOfConstraint(*request.constraint, grammar.status());
+  request.generation.grammar = std::move(grammar).value();
+  return std::nullopt;
+}
+
 Result<EngineRun> EngineRun::Submit(engine::Engine& engine, ApiRequest& request, std::function<void()> on_ready) {
   EngineRun run;
+  if (const auto error = CompileConstraint(engine, request); error) {
+    return Status(StatusCode::kInvalidArgument, error->message);
+  }
   run.parts_.reserve(request.num_prompts());
   std::vector<engine::GenerationRequest> generations;
   generations.push_back(request.generation);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "adit/status.h"
@@ -12,12 +13,15 @@
 
 namespace adit::server {
 
+// Compiles a request's constraint, if it has one, and waits for it.
+std::optional<ApiError> CompileConstraint(engine::Engine& engine, ApiRequest& request);
+
 // The engine's side of one request of a client: a request to the engine for each prompt. Dropping it cancels what has
 // not ended. One thread at a time.
 class EngineRun {
  public:
-  // Takes the prompts out of `request`. `on_ready` is called on the engine's thread when there is something to read.
-  // Errors as engine::Engine::Submit.
+  // Takes the prompts out of `request`, and compiles its constraint if nobody has. `on_ready` is called on the engine's
+  // thread when there is something to read. Errors as engine::Engine::Submit.
   static Result<EngineRun> Submit(engine::Engine& engine, ApiRequest& request, std::function<void()> on_ready);
 
   // Hands what there is to read to the answer. Prompts whose answers are complete are cancelled, as are all when one

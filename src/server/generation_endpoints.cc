@@ -13,7 +13,8 @@ namespace {
 std::unique_ptr<Reply> OpenAi(Call& call, ApiKind kind) {
   const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
-  return Generate(call, std::get<nlohmann::json>(body), {.kind = kind, .make_writer = &MakeChatWriter});
+  return Generate(call, std::get<nlohmann::json>(body),
+                  {.kind = kind, .make_writer = &MakeChatWriter, .text = call.request.body});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "server/constraint_fields.h"
 #include "server/engine_run.h"
 #include "server/request_checks.h"
 #include "server/service.h"
@@ -29,36 +30,42 @@ int64_t SecondsSinceEpoch() {
 // One request from its submission to the last byte of its answer.
 class GenerationReply : public Reply {
  public:
-  GenerationReply(ApiRequest request, const MakeAnswerWriter& make_writer, const ServedModel& served, Call& call)
+  GenerationReply(ApiRequest request, const GenerationPlan& plan, const ServedModel& served, Call& call)
       : request_(std::move(request)),
         answer_(request_, served.api().tokenizer),
         head_{.id = call.record->id, .created_s = SecondsSinceEpoch()},
-        writer_(make_writer(answer_, head_)),
+        writer_(plan.make_writer(answer_, head_)),
+        engine_(served.engine()),
         service_(call.service),
         record_(call.record),
         wake_(call.wake),
+        rename_(plan.rename),
         last_token_s_(answer_.num_choices(), 0.0),
         num_tokens_(answer_.num_choices(), 0),
         counted_(answer_.num_choices(), false) {}
 
   ~GenerationReply() override { service_.live().Remove(*record_); }
 
-  std::optional<ApiError> Submit(engine::Engine& engine) {
+  std::optional<ApiError> Submit() {
     record_->generates = true;
     record_->prompt_tokens = answer_.usage().prompt_tokens;
     service_.metrics().CountParams(request_.generation.num_answers, request_.generation.max_tokens);
-    Result<EngineRun> run = EngineRun::Submit(engine, request_, wake_);
-    if (!run.ok()) {
-      ApiError error = ErrorOfEngine(run.status());
-      if (error.status == 429) error.retry_after_s = std::ceil(engine.stats().queue_seconds);
-      return error;
-    }
-    run_.emplace(std::move(run).value());
-    service_.live().Add(record_, wake_);
-    return std::nullopt;
+    if (request_.constraint) compilation_ = engine_.model().grammars().Begin(request_.constraint->spec, wake_);
+    std::optional<ApiError> error = Start();
+    if (!error) service_.live().Add(record_, wake_);
+    return error;
   }
 
   void Advance(ReplyOutput& out, bool is_ping) override {
+    if (!run_ && !start_error_) start_error_ = Start();
+    if (start_error_) return Fail(out);
+    if (!run_) {
+      if (record_->cancel.load(std::memory_order_relaxed)) {
+        start_error_ = ErrorOfEngine(Status(StatusCode::kCancelled, "the request was cancelled"));
+        Fail(out);
+      }
+      return;
+    }
     if (record_->cancel.load(std::memory_order_relaxed)) run_->Cancel();
     const bool ended = run_->Read(answer_, request_.stream.on ? kEventsPerPart : SIZE_MAX);
     NoteTokens();
@@ -82,6 +89,25 @@ class GenerationReply : public Reply {
   }
 
  private:
+  // Hands the request to the engine, once its grammar is there.
+  std::optional<ApiError> Start() {
+    if (compilation_ != nullptr) {
+      std::optional<Result<GrammarPtr>> grammar = compilation_->result();
+      if (!grammar) return std::nullopt;
+      compilation_.reset();
+      if (!grammar->ok()) return ErrorOfConstraint(*request_.constraint, grammar->status());
+      request_.generation.grammar = std::move(*grammar).value();
+    }
+    Result<EngineRun> run = EngineRun::Submit(engine_, request_, wake_);
+    if (!run.ok()) {
+      ApiError error = ErrorOfEngine(run.status());
+      if (error.status == 429) error.retry_after_s = std::ceil(engine_.stats().queue_seconds);
+      return error;
+    }
+    run_.emplace(std::move(run).value());
+    return std::nullopt;
+  }
+
   void AdvanceStream(ReplyOutput& out, bool ended, bool is_ping) {
     writer_->Write(out.body);
     if (ended) writer_->WriteEnd(out.body);
@@ -120,10 +146,12 @@ class GenerationReply : public Reply {
   }
 
   void Fail(ReplyOutput& out) {
-    ApiError error = answer_.error().value_or(ApiError{.status = 408,
-                                                       .type = "timeout_error",
-                                                       .code = "deadline_exceeded",
-                                                       .message = "the deadline passed before the first token"});
+    std::optional<ApiError> known = start_error_ ? start_error_ : answer_.error();
+    if (known && start_error_ && rename_ != nullptr) rename_(*known);
+    ApiError error = known.value_or(ApiError{.status = 408,
+                                             .type = "timeout_error",
+                                             .code = "deadline_exceeded",
+                                             .message = "the deadline passed before the first token"});
     if (error.status == 429) error.retry_after_s = std::ceil(service_.model()->engine().stats().queue_seconds);
     record_->error_code = error.code;
     if (headed_) {
@@ -167,9 +195,13 @@ class GenerationReply : public Reply {
   ApiAnswer answer_;  // of request_
   const AnswerHead head_;
   const std::unique_ptr<AnswerWriter> writer_;  // of answer_
+  engine::Engine& engine_;
   Service& service_;
   const std::shared_ptr<RequestRecord> record_;
   const std::function<void()> wake_;
+  void (*const rename_)(ApiError& error);              // as GenerationPlan has it
+  std::shared_ptr<grammar::Compilation> compilation_;  // until there is a result
+  std::optional<ApiError> start_error_;
   std::optional<EngineRun> run_;
   bool headed_ = false;
   // Of each choice: when its last token came, how many had come then, and whether its cost is counted.
@@ -213,7 +245,7 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
     if (plan.rename != nullptr) plan.rename(error);
     return ErrorReply(error, *call.record);
   };
-  std::variant<ApiRequest, ApiError> read = ReadRequest(body, plan.kind, served.api());
+  std::variant<ApiRequest, ApiError> read = ReadRequest(body, plan.kind, served.api(), plan.text);
   if (auto* error = std::get_if<ApiError>(&read)) return refuse(std::move(*error));
   ApiRequest& request = std::get<ApiRequest>(read);
   request.ignored.insert(request.ignored.end(), plan.ignored.begin(), plan.ignored.end());
@@ -222,8 +254,8 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
   // The engine keeps tenants apart by their index; one that it does not know shares the first one's.
   request.generation.tenant = served.TenantIndex(call.holder.tenant);
   request.generation.cache_salt = call.holder.tenant + '\n' + request.generation.cache_salt;
-  auto reply = std::make_unique<GenerationReply>(std::move(request), plan.make_writer, served, call);
-  if (auto error = reply->Submit(served.engine()); error) return refuse(*std::move(error));
+  auto reply = std::make_unique<GenerationReply>(std::move(request), plan, served, call);
+  if (auto error = reply->Submit(); error) return refuse(*std::move(error));
   return reply;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/answer_writer.h"
@@ -19,6 +20,8 @@ struct GenerationPlan {
   // Has an error speak of the interface's own fields; none: those of `body`.
   void (*rename)(ApiError& error) = nullptr;
   std::vector<std::string> ignored;  // fields that have been passed over already
+  // `body` as it came, for the order of members in schemas and tools; empty: it does not matter.
+  std::string_view text = {};
 };
 
 // Reads `body`, submits it to the engine, and gives the reply that tells the answer; or the one that tells of what is

@@ -3,12 +3,27 @@
 #include <utility>
 
 #include "server/mark_scanner.h"
+#include "server/tool_parser_internal.h"
 
 namespace adit::server {
 namespace {
 
-constexpr std::string_view kOpen = "<think>";
-constexpr std::string_view kClose = "</think>";
+// What stands around thoughts.
+struct Marks {
+  std::string_view open;
+  std::string_view close;
+};
+
+Marks MarksOf(ReasoningSyntax syntax) {
+  switch (syntax) {
+    case ReasoningSyntax::kCommandR:
+      return {"<|START_THINKING|>", "<|END_THINKING|>"};
+    case ReasoningSyntax::kGranite:
+      return {"Here is my thought process:", "Here is my response:"};
+    default:
+      return {"<think>", "</think>"};
+  }
+}
 
 class ContentParser : public OutputParser {
  public:
@@ -18,12 +33,15 @@ class ContentParser : public OutputParser {
   void Finish(std::vector<OutputDelta>&) override {}
 };
 
-// <think> at the start of the text, thoughts, </think>, and the rest. White space at the ends of the thoughts and in
-// front of the rest is dropped.
+// A mark such as <think> at the start of the text, thoughts, </think>, and the rest. White space at the ends of the
+// thoughts and in front of the rest is dropped.
 class ReasoningParser : public OutputParser {
  public:
-  ReasoningParser(bool opened, std::unique_ptr<OutputParser> rest)
-      : rest_(std::move(rest)), state_(opened ? State::kBefore : State::kStart) {}
+  ReasoningParser(Marks marks, bool opened, std::unique_ptr<OutputParser> rest)
+      : rest_(std::move(rest)),
+        state_(opened ? State::kBefore : State::kStart),
+        open_(marks.open, /*with_space=*/true),
+        close_(marks.close, /*with_space=*/true) {}
 
   void Append(std::string_view text, std::vector<OutputDelta>& out) override {
     for (size_t i = 0; i < text.size(); ++i) {
@@ -89,8 +107,8 @@ class ReasoningParser : public OutputParser {
 
   const std::unique_ptr<OutputParser> rest_;
   State state_;
-  MarkScanner open_{kOpen, /*with_space=*/true};
-  MarkScanner close_{kClose, /*with_space=*/true};
+  MarkScanner open_;
+  MarkScanner close_;
 };
 
 }  // namespace
@@ -104,16 +122,22 @@ void AddText(OutputDelta::Kind kind, std::string_view text, std::vector<OutputDe
   }
 }
 
-std::unique_ptr<OutputParser> MakeReasoningParser(bool opened, std::unique_ptr<OutputParser> rest) {
-  return std::make_unique<ReasoningParser>(opened, std::move(rest));
+std::unique_ptr<OutputParser> MakeReasoningParser(ReasoningSyntax syntax, std::unique_ptr<OutputParser> rest) {
+  const bool opened = syntax == ReasoningSyntax::kOpenedThink;
+  return std::make_unique<ReasoningParser>(MarksOf(syntax), opened, std::move(rest));
 }
 
 std::unique_ptr<OutputParser> MakeOutputParser(const OutputWish& wish) {
+  if (wish.tools == ToolSyntax::kHarmony || wish.reasoning == ReasoningSyntax::kHarmony) return MakeHarmonyParser(wish);
   std::unique_ptr<OutputParser> parser;
   if (wish.tools != ToolSyntax::kNone) parser = MakeToolParser(wish);
+  const bool is_command = wish.tools == ToolSyntax::kCommandR || wish.reasoning == ReasoningSyntax::kCommandR;
+  if (parser == nullptr && (is_command || wish.reasoning != ReasoningSyntax::kNone)) {
+    parser = std::make_unique<ContentParser>();
+  }
+  if (is_command) parser = MakeResponseParser(std::move(parser));
   if (wish.reasoning == ReasoningSyntax::kNone) return parser;
-  if (parser == nullptr) parser = std::make_unique<ContentParser>();
-  return MakeReasoningParser(wish.reasoning == ReasoningSyntax::kOpenedThink, std::move(parser));
+  return MakeReasoningParser(wish.reasoning, std::move(parser));
 }
 
 }  // namespace adit::server

@@ -40,7 +40,7 @@ std::unique_ptr<OutputParser> MakeOutputParser(const OutputWish& wish);
 void AddText(OutputDelta::Kind kind, std::string_view text, std::vector<OutputDelta>& out);
 
 // How a parser goes on behind another one.
-std::unique_ptr<OutputParser> MakeReasoningParser(bool opened, std::unique_ptr<OutputParser> rest);
+std::unique_ptr<OutputParser> MakeReasoningParser(ReasoningSyntax syntax, std::unique_ptr<OutputParser> rest);
 std::unique_ptr<OutputParser> MakeToolParser(const OutputWish& wish);
 
 }  // namespace adit::server

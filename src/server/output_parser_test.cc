@@ -96,15 +96,112 @@ TEST(OutputParser, OfSeveralCallsOneIsToldIfNoMoreAreWanted) {
   EXPECT_EQ(Parse(one, {"<tool_call>{\"name\":\"f\"}</tool_call><tool_call>{\"name\":\"g\"}</tool_call>"}), "T[f{}]");
 }
 
+const OutputWish kPythonic{.tools = ToolSyntax::kPythonic};
+const OutputWish kDeepSeek{.tools = ToolSyntax::kDeepSeek, .reasoning = ReasoningSyntax::kThink};
+const OutputWish kCommand{.tools = ToolSyntax::kCommandR, .reasoning = ReasoningSyntax::kCommandR};
+const OutputWish kGranite{.tools = ToolSyntax::kGranite, .reasoning = ReasoningSyntax::kGranite};
+const OutputWish kGemma{.tools = ToolSyntax::kGemma};
+const OutputWish kHarmony{.tools = ToolSyntax::kHarmony, .reasoning = ReasoningSyntax::kHarmony};
+
+// As in Meta's description of Llama 3.2 and 4.
+TEST(OutputParser, PythonicCallsAreTheWholeText) {
+  EXPECT_EQ(Parse(kPythonic, {"[get_weather(city='San Francisco', metric=\"celsius\"), a.b()]"}),
+            "T[get_weather{\"city\":\"San Francisco\",\"metric\":\"celsius\"}]T[a.b{}]");
+  EXPECT_EQ(Parse(kPythonic,
+                  {"<|python_start|>[f(a=-1.5, b=[True, None, (1, 2)], c={'k': 'it\\'s \\u00e4'})]<|python_end|>"}),
+            "T[f{\"a\":-1.5,\"b\":[true,null,[1,2]],\"c\":{\"k\":\"it's ä\"}}]");
+  for (const char* text :
+       {"[f(1)]", "[f(a=1)", "[f(a=1)] and more", "[1, 2]", "[f(a=__import__)]", "f(a=1)", "[]", "[f(a='x)]"}) {
+    EXPECT_EQ(Parse(kPythonic, {text}), std::string("C[") + text + "]");
+  }
+}
+
+// As the templates of DeepSeek V3 and R1, and of V3.1, write them.
+TEST(OutputParser, DeepSeekCallsStandBehindTheText) {
+  EXPECT_EQ(
+      Parse(kDeepSeek, {"<think>hm</think>Look.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n"
+                        "```json\n{\"a\": 1}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>g\n"
+                        "```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"}),
+      "R[hm]C[Look.]T[f{\"a\":1}]T[g{}]");
+  EXPECT_EQ(
+      Parse(kDeepSeek, {"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\":\"<\"}<｜tool▁call▁end｜>"
+                        "<｜tool▁calls▁end｜>"}),
+      "T[f{\"a\":\"<\"}]");
+  EXPECT_EQ(Parse(kDeepSeek, {"<｜tool▁calls▁begin｜>no"}), "C[<｜tool▁calls▁begin｜>no]");
+}
+
+// As Cohere describes Command R7B.
+TEST(OutputParser, CommandCallsAreActions) {
+  EXPECT_EQ(Parse(kCommand, {"<|START_THINKING|>I will look.<|END_THINKING|><|START_ACTION|>[\n    {\"tool_call_id\": "
+                             "\"0\", \"tool_name\": \"f\", \"parameters\": {\"a\": \"b\"}}\n]<|END_ACTION|>"}),
+            "R[I will look.]T[f{\"a\":\"b\"}]");
+  EXPECT_EQ(Parse(kCommand, {"<|START_RESPONSE|>It is < 5.<|END_RESPONSE|>"}), "C[It is < 5.]");
+}
+
+// As IBM's Granite 3 writes them.
+TEST(OutputParser, GraniteCallsAreTheWholeText) {
+  EXPECT_EQ(Parse(kGranite, {"<|tool_call|>[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]"}), "T[f{\"a\":1}]");
+  EXPECT_EQ(Parse(kGranite, {"Here is my thought process: hm\n\nHere is my response: yes"}), "R[hm]C[yes]");
+  EXPECT_EQ(Parse(kGranite, {"Here is the answer."}), "C[Here is the answer.]");
+}
+
+// As Google describes FunctionGemma.
+TEST(OutputParser, GemmaCallsHaveValuesOfTheirOwn) {
+  EXPECT_EQ(Parse(kGemma, {"<start_function_call>call:get_weather{city:<escape>New \"York\"<escape>,days:[1,2.5],o:{x:"
+                           "true}}<end_function_call>"}),
+            "T[get_weather{\"city\":\"New \\\"York\\\"\",\"days\":[1,2.5],\"o\":{\"x\":true}}]");
+  EXPECT_EQ(Parse(kGemma, {"<start_function_call>call:f{a}<end_function_call>"}),
+            "C[<start_function_call>call:f{a}<end_function_call>]");
+}
+
+// As OpenAI's description of the Harmony format has them; the tokens that end an answer are no part of its text.
+TEST(OutputParser, HarmonyMessagesHaveChannels) {
+  EXPECT_EQ(Parse(kHarmony, {"<|channel|>analysis<|message|>User asks 2 + 2.<|end|><|start|>assistant<|channel|>final"
+                             "<|message|>2 + 2 < 5"}),
+            "R[User asks 2 + 2.]C[2 + 2 < 5]");
+  EXPECT_EQ(Parse(kHarmony, {"<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary "
+                             "to=functions.get_weather <|constrain|>json<|message|>{\"city\": \"SF\"}"}),
+            "R[hm]T[get_weather{\"city\":\"SF\"}]");
+  EXPECT_EQ(Parse(kHarmony, {" to=functions.f<|channel|>commentary json<|message|>{}<|call|>"}), "T[f{}]");
+  EXPECT_EQ(Parse(kHarmony, {"<|channel|>commentary<|message|>Let me see.<|end|>"}), "C[Let me see.]");
+  EXPECT_EQ(Parse(kHarmony, {"plain <|end"}), "C[plain <|end]");
+}
+
 // The law of streams: how a text is cut into pieces does not show.
 TEST(OutputParser, CutsDoNotShow) {
-  const OutputWish wishes[] = {kThink, kOpened, kHermes, kLlama, kMistral, kBoth};
+  std::vector<OutputWish> wishes;
+  for (size_t tools = 0; tools < kNumToolSyntaxes; ++tools) {
+    for (size_t reasoning = 0; reasoning < kNumReasoningSyntaxes; ++reasoning) {
+      if (tools + reasoning == 0) continue;
+      wishes.push_back({.tools = static_cast<ToolSyntax>(tools), .reasoning = static_cast<ReasoningSyntax>(reasoning)});
+    }
+  }
   const std::string words[] = {"<think>",
                                "</think>",
                                "<tool_call>",
                                "</tool_call>",
                                "[TOOL_CALLS]",
                                "<|python_tag|>",
+                               "<|python_start|>[f(a=1)]",
+                               "<｜tool▁calls▁begin｜>",
+                               "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+                               "<｜tool▁calls▁end｜>",
+                               "<|START_THINKING|>",
+                               "<|END_THINKING|>",
+                               "<|START_RESPONSE|>",
+                               "<|END_RESPONSE|>",
+                               "<|START_ACTION|>",
+                               "<|END_ACTION|>",
+                               "<|tool_call|>",
+                               "<start_function_call>call:f{a:1}",
+                               "<end_function_call>",
+                               "<|channel|>analysis<|message|>",
+                               "<|channel|>final<|message|>",
+                               "<|channel|>commentary to=functions.f<|message|>{}",
+                               "<|end|>",
+                               "<|start|>assistant",
+                               "Here is my thought process:",
+                               "Here is my response:",
                                "{\"name\":\"f\",\"arguments\":{\"a\":\"<\"}}",
                                "[{\"name\":\"g\"}]",
                                "\n",
@@ -118,7 +215,7 @@ TEST(OutputParser, CutsDoNotShow) {
                                ";",
                                "text"};
   std::mt19937 rng(7);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     std::string text;
     for (uint32_t i = rng() % 9; i > 0; --i) text += words[rng() % std::size(words)];
     for (const OutputWish& wish : wishes) {
@@ -148,7 +245,16 @@ TEST(OutputFormat, FollowsTheTemplate) {
   EXPECT_EQ(FormatOfTemplate("[TOOL_CALLS]").tools, ToolSyntax::kMistral);
   EXPECT_EQ(FormatOfTemplate("<|python_tag|>").tools, ToolSyntax::kLlama3);
   EXPECT_EQ(FormatOfTemplate("{{ messages }}").tools, ToolSyntax::kNone);
-  EXPECT_FALSE(ParseToolSyntax("pythonic").ok());
+  EXPECT_EQ(FormatOfTemplate("<|channel|> <tool_call>").tools, ToolSyntax::kHarmony);
+  EXPECT_EQ(FormatOfTemplate("<｜tool▁calls▁begin｜> </think>").tools, ToolSyntax::kDeepSeek);
+  EXPECT_EQ(FormatOfTemplate("<|START_THINKING|>").reasoning, ReasoningSyntax::kCommandR);
+  EXPECT_EQ(FormatOfTemplate("<start_function_call>").tools, ToolSyntax::kGemma);
+  EXPECT_EQ(FormatOfTemplate("<|tool_call|>").tools, ToolSyntax::kGranite);
+  EXPECT_EQ(*ParseToolSyntax("pythonic"), ToolSyntax::kPythonic);
+  EXPECT_EQ(*ParseReasoningSyntax("harmony"), ReasoningSyntax::kHarmony);
+  EXPECT_FALSE(ParseToolSyntax("what").ok());
+  EXPECT_TRUE(WritesControlTokens(ToolSyntax::kDeepSeek, ReasoningSyntax::kNone));
+  EXPECT_FALSE(WritesControlTokens(ToolSyntax::kHermes, ReasoningSyntax::kThink));
 }
 
 }  // namespace

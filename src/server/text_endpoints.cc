@@ -41,7 +41,8 @@ class Body {
   // The prompt of a chat, as its template writes it.
   std::vector<chat::PromptSegment> RenderChat() {
     OutputWish output;
-    const ChatWish wish = ReadChatWish(*fields_, model(), output);
+    const OrderedBody ordered(std::get<nlohmann::json>(read_), call_.request.body);
+    const ChatWish wish = ReadChatWish(*fields_, ordered, model(), output);
     if (fields_->error()) return {};
     Result<std::vector<chat::PromptSegment>> rendered = model().chat->Render(wish.messages, wish.prompt);
     if (!rendered.ok()) fields_->Fail("chat_template_error", "messages", rendered.status().message());

@@ -26,16 +26,6 @@ constexpr Field kFields[] = {
     {"audio", ""},
     {"prediction", ""},
     {"web_search_options", ""},
-    // Constraints.
-    {"response_format", R"({"type":"text"})"},
-    {"structured_outputs", ""},
-    {"guided_json", ""},
-    {"guided_regex", ""},
-    {"guided_choice", ""},
-    {"guided_grammar", ""},
-    {"guided_whitespace_pattern", ""},
-    {"grammar", ""},
-    {"json_schema", ""},
     // Thoughts.
     {"thinking_token_budget", ""},
     // The prompt.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "tensor/encode_search.h"
 #include "tensor/half.h"
 #include "tensor/q4_0.h"
 #include "tensor/q4_1.h"
@@ -145,6 +146,11 @@ void EncodeQ8_0(const float* values, std::byte* blocks, int64_t num_elements) no
   });
 }
 
+template <DType kType>
+void EncodeBySearch(const float* values, std::byte* blocks, int64_t num_elements) noexcept {
+  SearchEncodeFor(kType)(values, nullptr, blocks, num_elements);
+}
+
 }  // namespace
 
 EncodeFunction EncodeFor(DType dtype) {
@@ -161,6 +167,13 @@ EncodeFunction EncodeFor(DType dtype) {
       {DType::kQ5_0, &EncodeQ5_0},
       {DType::kQ5_1, &EncodeQ5_1},
       {DType::kQ8_0, &EncodeQ8_0},
+      {DType::kQ2_K, &EncodeBySearch<DType::kQ2_K>},
+      {DType::kQ3_K, &EncodeBySearch<DType::kQ3_K>},
+      {DType::kQ4_K, &EncodeBySearch<DType::kQ4_K>},
+      {DType::kQ5_K, &EncodeBySearch<DType::kQ5_K>},
+      {DType::kQ6_K, &EncodeBySearch<DType::kQ6_K>},
+      {DType::kIQ4_NL, &EncodeBySearch<DType::kIQ4_NL>},
+      {DType::kIQ4_XS, &EncodeBySearch<DType::kIQ4_XS>},
   };
   for (const Row& row : kRows) {
     if (row.dtype == dtype) return row.encode;

@@ -65,7 +65,5 @@ TEST(Encode, KeepsFloats) {
   EXPECT_EQ(std::memcmp(values, out, sizeof(out)), 0);
 }
 
-TEST(Encode, TypesThatAreOnlyReadHaveNone) { EXPECT_EQ(EncodeFor(DType::kQ4_K), nullptr); }
-
 }  // namespace
 }  // namespace adit

@@ -21,4 +21,21 @@ void UnpackQ3KScales(const uint8_t packed[12], int8_t out[16]) noexcept {
   }
 }
 
+void PackKScales(const uint8_t scales[8], const uint8_t mins[8], uint8_t packed[12]) noexcept {
+  for (int g = 0; g < 4; ++g) {
+    packed[g] = static_cast<uint8_t>(scales[g] | scales[g + 4] >> 4 << 6);
+    packed[4 + g] = static_cast<uint8_t>(mins[g] | mins[g + 4] >> 4 << 6);
+    packed[8 + g] = static_cast<uint8_t>((scales[g + 4] & 15) | (mins[g + 4] & 15) << 4);
+  }
+}
+
+void PackQ3KScales(const int8_t scales[16], uint8_t packed[12]) noexcept {
+  for (int i = 0; i < 12; ++i) packed[i] = 0;
+  for (int g = 0; g < 16; ++g) {
+    const int scale = scales[g] + 32;
+    packed[g % 8] = static_cast<uint8_t>(packed[g % 8] | (scale & 15) << (4 * (g / 8)));
+    packed[8 + g % 4] = static_cast<uint8_t>(packed[8 + g % 4] | (scale >> 4) << (2 * (g / 4)));
+  }
+}
+
 }  // namespace adit

@@ -20,6 +20,10 @@ void UnpackKScales(const uint8_t packed[12], KScale out[8]) noexcept;
 // The sixteen scales of a Q3_K block from its twelve bytes, laid out as q3_k.h says, with 32 taken off: -32..31.
 void UnpackQ3KScales(const uint8_t packed[12], int8_t out[16]) noexcept;
 
+// The other way. Scales and mins, eight each, are in 0..63; those of Q3_K in -32..31.
+void PackKScales(const uint8_t scales[8], const uint8_t mins[8], uint8_t packed[12]) noexcept;
+void PackQ3KScales(const int8_t scales[16], uint8_t packed[12]) noexcept;
+
 }  // namespace adit
 
 #endif  // ADIT_TENSOR_K_SCALES_H_

@@ -78,6 +78,12 @@ def smollm2():
 
 
 @pytest.fixture(scope="session")
+def qwen():
+    """Its chat template has tools, as Hermes' has."""
+    return find_model("qwen2.5-coder-0.5b-instruct-q4_k_m.gguf", "qwen-coder-0.5b")
+
+
+@pytest.fixture(scope="session")
 def gemma():
     """A base model: it has no chat template."""
     return find_model("gemma-3-270m-q4_k_m.gguf", "gemma3-270m")

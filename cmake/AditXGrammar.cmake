@@ -1,0 +1,16 @@
+# XGrammar, which scripts/setup builds from its source package. Without it adit builds all the same, and refuses
+# requests for structured output by name.
+option(ADIT_XGRAMMAR "Structured output, where XGrammar is installed" ON)
+if(ADIT_XGRAMMAR)
+  set(xgrammar_prefix ${PROJECT_SOURCE_DIR}/.deps/xgrammar)
+  find_path(ADIT_XGRAMMAR_INCLUDE_DIR xgrammar/matcher.h HINTS ${xgrammar_prefix}/include)
+  find_library(ADIT_XGRAMMAR_LIBRARY xgrammar HINTS ${xgrammar_prefix}/lib)
+  mark_as_advanced(ADIT_XGRAMMAR_INCLUDE_DIR ADIT_XGRAMMAR_LIBRARY)
+  if(ADIT_XGRAMMAR_INCLUDE_DIR AND ADIT_XGRAMMAR_LIBRARY)
+    add_library(adit_xgrammar INTERFACE)
+    target_include_directories(adit_xgrammar SYSTEM INTERFACE ${ADIT_XGRAMMAR_INCLUDE_DIR})
+    target_link_libraries(adit_xgrammar INTERFACE ${ADIT_XGRAMMAR_LIBRARY} Threads::Threads)
+  else()
+    message(STATUS "XGrammar is not there: adit is built without structured output (scripts/setup installs it)")
+  endif()
+endif()

@@ -1,0 +1,23 @@
+#ifndef ADIT_TENSOR_ENCODE_SEARCH_H_
+#define ADIT_TENSOR_ENCODE_SEARCH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tensor/dtype.h"
+
+namespace adit {
+
+// Blocks of Q2_K to Q6_K, IQ4_NL and IQ4_XS for num_elements floats, a multiple of the block size: scales are searched
+// for, so that the sum of squares of the errors is small where each counts by `importance` [num_elements], not
+// negative, and by the element's size; null: by its size alone. A block with an infinity or a NaN becomes NaN. `blocks`
+// need not be aligned.
+using SearchEncodeFunction = void (*)(const float* values, const float* importance, std::byte* blocks,
+                                      int64_t num_elements) noexcept;
+
+// Null for the other types.
+SearchEncodeFunction SearchEncodeFor(DType dtype);
+
+}  // namespace adit
+
+#endif  // ADIT_TENSOR_ENCODE_SEARCH_H_
