@@ -176,13 +176,21 @@ struct ServeOptions {
   int64_t threads_http = 2;
   int64_t max_body_mb = 32;
   double drain_timeout_s = 30.0;
+  std::string tls_certificate;  // files, empty: none
+  std::string tls_key;
+  std::string tls_client_authority;
   // Who may.
+  std::vector<std::string> cors_origins;
   std::vector<std::string> api_keys;
   std::string api_key_file;
   bool public_metrics = false;
   // What is offered.
-  std::vector<std::string> names;  // of the model; none: that of the file
-  std::string chat_template_file;  // empty: the model's own
+  std::string task = "auto";           // "generate" or "embed"; auto: what the model is made for
+  std::optional<std::string> pooling;  // of embeddings; unset: the model's
+  std::string default_sampling;        // NAME=VALUE,... of requests that do not say; empty: the model's
+  bool model_sampling = true;          // the model's own recommendations are taken
+  std::vector<std::string> names;      // of the model; none: that of the file
+  std::string chat_template_file;      // empty: the model's own
   std::string tool_parser = "auto";
   std::string reasoning_parser = "auto";
   std::optional<int64_t> context_length;
@@ -191,6 +199,10 @@ struct ServeOptions {
   int64_t max_stops = 16;
   int64_t max_logprobs = 20;
   bool strict_params = false;
+  // What is kept of /v1/responses.
+  std::string response_dir;  // empty: a folder that goes with the server
+  int64_t response_store_mb = 256;
+  double response_ttl_h = 720.0;
   // How it is run.
   std::string memory = "80%";  // as engine::ParseMemoryBudget takes it
   std::optional<int64_t> kv_tokens;

@@ -1,6 +1,7 @@
 // adit serve.
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,12 +24,17 @@
 #include "cli/model_file.h"
 #include "cli/printable.h"
 #include "cli/signals.h"
+#include "engine/embedding_engine.h"
 #include "engine/engine.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "engine/model_sampling.h"
+#include "engine/pooling.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
+#include "server/default_sampling.h"
 #include "server/http_server.h"
+#include "server/response_store.h"
 #include "server/served_model.h"
 #include "server/service.h"
 
@@ -71,6 +77,18 @@ Result<int64_t> KvTokensOf(const ServeOptions& options, const engine::LoadedMode
 Status CheckOptions(const ServeOptions& options) {
   if (!(options.drain_timeout_s >= 0))
     return InvalidArgument("--drain-timeout: {} is below 0", options.drain_timeout_s);
+  SamplingParams ignored;
+  const Status sampling = server::ApplyDefaultSampling(options.default_sampling, ignored);
+  if (!sampling.ok()) return InvalidArgument("--default-sampling: {}", sampling.message());
+  if (options.tls_certificate.empty() != options.tls_key.empty()) {
+    return InvalidArgument("--tls-cert and --tls-key belong together");
+  }
+  if (!options.tls_client_authority.empty() && options.tls_certificate.empty()) {
+    return InvalidArgument("--tls-client-ca: needs --tls-cert");
+  }
+  if (!(options.response_ttl_h > 0)) {
+    return InvalidArgument("--response-ttl-h: {} is not above 0", options.response_ttl_h);
+  }
   if (!(options.watchdog_s > 0)) return InvalidArgument("--watchdog-s: {} is not above 0", options.watchdog_s);
   const auto budget = engine::ParseMemoryBudget(options.memory, engine::MachineMemoryBytes());
   if (!budget.ok()) return Status(budget.status().code(), "--memory: " + budget.status().message());
@@ -90,19 +108,38 @@ std::vector<sched::Tenant> TenantsOf(const ApiKeys& keys) {
   return tenants;
 }
 
-// Loads the model, starts its engine, and has the service answer with it.
-Status StartModel(const ServeOptions& options, std::string chat_template, std::vector<sched::Tenant> tenants,
-                  Service& service) {
-  const auto progress = [&service](double share) { service.SetLoadProgress(share); };
-  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine, progress));
-  engine::EngineOptions engine_options;
-  engine_options.scheduler = options.scheduler;
-  if (tenants.size() > 1 && options.scheduler.policy == sched::Policy::kFcfs) {
-    engine_options.scheduler.policy = sched::Policy::kFair;
+// Whether the model is to make embeddings: as the flag says, or as the model can do nothing else, or as its file says
+// how they are pooled, which is told of no other model.
+bool IsForEmbeddings(const ServeOptions& options, const engine::LoadedModel& model) {
+  if (options.task != "auto") return options.task == "embed";
+  return !model.spec().output.logits || model.spec().NeedsWholeSequences() || engine::TellsPooling(model.file());
+}
+
+Result<std::unique_ptr<engine::EmbeddingEngine>> StartEmbedder(const ServeOptions& options,
+                                                               const engine::LoadedModel& model) {
+  engine::EmbeddingEngineOptions wanted{.max_queued_requests = options.scheduler.max_queued_requests};
+  ADIT_ASSIGN_OR_RETURN(wanted.embedder.pooling,
+                        options.pooling ? engine::ParsePooling(*options.pooling) : engine::PoolingOf(model.file()));
+  // One for each token is what a request may ask for; who does not say wants one.
+  if (wanted.embedder.pooling == engine::Pooling::kNone) wanted.embedder.pooling = engine::Pooling::kMean;
+  wanted.embedder.normalize = true;
+  ADIT_ASSIGN_OR_RETURN(wanted.embedder.kv_types, ChosenKvTypes(options.engine));
+  wanted.embedder.max_batch_tokens = options.scheduler.max_batch_tokens;
+  return engine::EmbeddingEngine::Create(model, wanted);
+}
+
+// What requests get that do not say how to sample: OpenAI's defaults, the model's over them, the flag's over these.
+Result<SamplingParams> SamplingOf(const ServeOptions& options, const engine::LoadedModel& model) {
+  SamplingParams params;
+  if (options.model_sampling) {
+    const auto none_set = [](std::string_view) { return false; };
+    ADIT_RETURN_IF_ERROR(engine::ApplyModelSampling(model.file().metadata(), none_set, params));
   }
-  engine_options.scheduler.max_context = options.context_length.value_or(0);
-  ADIT_ASSIGN_OR_RETURN(engine_options.kv_types, ChosenKvTypes(options.engine));
-  ADIT_ASSIGN_OR_RETURN(engine_options.kv_tokens, KvTokensOf(options, *model, engine_options.kv_types));
+  ADIT_RETURN_IF_ERROR(server::ApplyDefaultSampling(options.default_sampling, params));
+  return params;
+}
+
+Result<server::ServedModelOptions> OfferOf(const ServeOptions& options, const std::vector<sched::Tenant>& tenants) {
   server::ServedModelOptions served{.name = ModelName(options)};
   if (options.names.size() > 1) served.aliases.assign(options.names.begin() + 1, options.names.end());
   if (options.tool_parser != "auto") {
@@ -115,14 +152,54 @@ Status StartModel(const ServeOptions& options, std::string chat_template, std::v
                    .max_stops = static_cast<size_t>(options.max_stops),
                    .max_top_logprobs = options.max_logprobs,
                    .max_output_tokens = options.max_output_tokens.value_or(-1)};
-  served.chat_template = std::move(chat_template);
   for (const sched::Tenant& tenant : tenants) served.tenants.push_back(tenant.name);
-  engine_options.scheduler.tenants = std::move(tenants);
-  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::Engine> engine, engine::Engine::Create(*model, engine_options));
+  return served;
+}
+
+Result<std::unique_ptr<engine::Engine>> StartEngine(const ServeOptions& options, std::vector<sched::Tenant> tenants,
+                                                    const engine::LoadedModel& model) {
+  engine::EngineOptions wanted;
+  wanted.scheduler = options.scheduler;
+  if (tenants.size() > 1 && options.scheduler.policy == sched::Policy::kFcfs) {
+    wanted.scheduler.policy = sched::Policy::kFair;
+  }
+  wanted.scheduler.max_context = options.context_length.value_or(0);
+  ADIT_ASSIGN_OR_RETURN(wanted.kv_types, ChosenKvTypes(options.engine));
+  ADIT_ASSIGN_OR_RETURN(wanted.kv_tokens, KvTokensOf(options, model, wanted.kv_types));
+  wanted.scheduler.tenants = std::move(tenants);
+  return engine::Engine::Create(model, wanted);
+}
+
+// Loads the model, starts its engine, and has the service answer with it.
+Status StartModel(const ServeOptions& options, std::string chat_template, std::vector<sched::Tenant> tenants,
+                  Service& service) {
+  const auto progress = [&service](double share) { service.SetLoadProgress(share); };
+  ADIT_ASSIGN_OR_RETURN(server::ServedModelOptions served, OfferOf(options, tenants));
+  served.chat_template = std::move(chat_template);
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine, progress));
+  if (IsForEmbeddings(options, *model)) {
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::EmbeddingEngine> embedder, StartEmbedder(options, *model));
+    service.Attach(ServedModel::Create(std::move(model), std::move(embedder), std::move(served)));
+    return Status();
+  }
+  ADIT_ASSIGN_OR_RETURN(served.sampling, SamplingOf(options, *model));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::Engine> engine, StartEngine(options, std::move(tenants), *model));
   auto ready = ServedModel::Create(std::move(model), std::move(engine), std::move(served));
   if (!ready->api().chat.ok()) PrintNote("chat requests cannot be answered: " + ready->api().chat.status().message());
   service.Attach(std::move(ready));
   return Status();
+}
+
+// What the log says of a model that is there.
+std::string Describe(const ServedModel& served) {
+  const std::string what =
+      served.generates()
+          ? fmt::format("context {}, cache {} tokens", served.api().max_context,
+                        served.engine().runner().kv_capacity_tokens())
+          : fmt::format("embeddings of {} numbers, pooling {}, context {}", served.model().spec().hidden_dim,
+                        engine::PoolingName(served.embedder().options().pooling), served.api().max_context);
+  return fmt::format("ready: {}, {}, {} threads, {} kernels", served.name(), what, served.model().num_threads(),
+                     served.model().kernels().name);
 }
 
 // Whole or not at all: who waits for the file may read it as soon as it is there.
@@ -143,12 +220,51 @@ Status WritePortFile(const std::string& path, uint16_t port) {
 std::string Place(const ServeOptions& options, const HttpServer& http) {
   if (!options.unix_path.empty()) return options.unix_path;
   const bool v6 = options.host.find(':') != std::string::npos;
-  return fmt::format("http://{}:{}", v6 ? "[" + options.host + "]" : options.host, http.port());
+  const char* scheme = options.tls_certificate.empty() ? "http" : "https";
+  return fmt::format("{}://{}:{}", scheme, v6 ? "[" + options.host + "]" : options.host, http.port());
 }
 
-void WaitForSignal() {
-  pollfd signal{.fd = InterruptDescriptor(), .events = POLLIN, .revents = 0};
-  while (PendingInterrupt() == 0) (void)::poll(&signal, 1, -1);
+// Turns SIGHUP into something that can be read, for all threads that are started from now on. Where there is nothing to
+// read again, it ends the program as it always has.
+class HangupScope {
+ public:
+  explicit HangupScope(bool is_wanted) {
+    if (!is_wanted) return;
+    sigset_t hangup;
+    sigemptyset(&hangup);
+    sigaddset(&hangup, SIGHUP);
+    (void)::pthread_sigmask(SIG_BLOCK, &hangup, &before_);
+    descriptor_ = ::signalfd(-1, &hangup, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~HangupScope() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  HangupScope(const HangupScope&) = delete;
+  HangupScope& operator=(const HangupScope&) = delete;
+
+  int descriptor() const { return descriptor_; }  // -1: none
+  // Whether there was one since the last call.
+  bool Take() const {
+    signalfd_siginfo info;
+    return descriptor_ >= 0 && ::read(descriptor_, &info, sizeof(info)) > 0;
+  }
+
+ private:
+  int descriptor_ = -1;
+  sigset_t before_ = {};
+};
+
+void WaitForSignal(const HangupScope& hangup, HttpServer& http, AccessLog& log) {
+  pollfd signals[] = {{.fd = InterruptDescriptor(), .events = POLLIN, .revents = 0},
+                      {.fd = hangup.descriptor(), .events = POLLIN, .revents = 0}};
+  while (PendingInterrupt() == 0) {
+    (void)::poll(signals, 2, -1);
+    if (!hangup.Take()) continue;
+    const Status status = http.ReloadTls();
+    log.Note(status.ok() ? "SIGHUP: certificates are read again" : "SIGHUP: " + status.message());
+  }
 }
 
 // Lets what runs end, for as long as it may take.
@@ -175,15 +291,28 @@ Result<int> Run(const ServeOptions& options) {
                                    : options.log_json  ? server::LogFormat::kJson
                                                        : server::LogFormat::kText;
   AccessLog log(format, STDERR_FILENO);
+  const HangupScope hangup(!options.tls_certificate.empty());
   Service service({.model_name = ModelName(options),
                    .version = kVersion,
                    .strict_params = options.strict_params,
                    .public_metrics = options.public_metrics,
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,
+                   .cors_origins = options.cors_origins,
                    .watchdog_s = options.watchdog_s},
                   std::move(keys), log);
+  if (options.response_store_mb > 0) {
+    ADIT_ASSIGN_OR_RETURN(
+        std::unique_ptr<server::ResponseStore> responses,
+        server::ResponseStore::Open({.folder = options.response_dir,
+                                     .max_bytes = static_cast<size_t>(options.response_store_mb) << 20,
+                                     .ttl_s = options.response_ttl_h * 3600}));
+    service.SetResponses(std::move(responses));
+  }
   server::HttpOptions http_options{
       .address = {.host = options.host, .port = static_cast<uint16_t>(options.port), .unix_path = options.unix_path},
+      .tls = {.certificate = options.tls_certificate,
+              .key = options.tls_key,
+              .client_authority = options.tls_client_authority},
       .num_threads = static_cast<int>(options.threads_http)};
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<HttpServer> http, HttpServer::Start(http_options, service));
   service.SetServer(http.get());
@@ -191,11 +320,8 @@ Result<int> Run(const ServeOptions& options) {
   ADIT_RETURN_IF_ERROR(WritePortFile(options.port_file, http->port()));
   ADIT_RETURN_IF_ERROR(StartModel(options, std::move(chat_template), std::move(tenants), service));
   const InterruptScope interrupts({SIGINT, SIGTERM});
-  const ServedModel& served = *service.model();
-  log.Note(fmt::format("ready: {}, context {}, cache {} tokens, {} threads, {} kernels", served.name(),
-                       served.api().max_context, served.engine().runner().kv_capacity_tokens(),
-                       served.model().num_threads(), served.model().kernels().name));
-  WaitForSignal();
+  log.Note(Describe(*service.model()));
+  WaitForSignal(hangup, *http, log);
   Drain(options, service, *http, log);
   service.SetServer(nullptr);
   return kExitOk;

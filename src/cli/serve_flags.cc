@@ -20,16 +20,35 @@ void AddNet(CLI::App& app, ServeOptions& out) {
       app, "--threads-http", 1, 256, [&out](int64_t n) { out.threads_http = n; }, "Threads for clients [2]");
   AddCount(
       app, "--max-body-mb", 1, 4096, [&out](int64_t n) { out.max_body_mb = n; }, "Largest body of a request [32]");
+  AddText(app, "--tls-cert", out.tls_certificate, "PEM file of a certificate and its chain; read again on change",
+          "FILE");
+  AddText(app, "--tls-key", out.tls_key, "PEM file of its key", "FILE");
+  AddText(app, "--tls-client-ca", out.tls_client_authority, "PEM file: clients must show a certificate that it signed",
+          "FILE");
   AddReal(app, "--drain-timeout", out.drain_timeout_s, "Seconds that running requests get at the end [30]");
 }
 
 void AddKeys(CLI::App& app, ServeOptions& out) {
   AddList(app, "--api-key", out.api_keys, "A key that clients must show; may be given again", "KEY");
   AddText(app, "--api-key-file", out.api_key_file, "Hashed keys with scopes and tenants; read again on change", "FILE");
+  AddList(app, "--cors-origin", out.cors_origins,
+          "Page whose scripts may ask, as https://x.org; *: all; may be given again", "ORIGIN");
   AddSwitch(app, "--public-metrics", out.public_metrics, "/metrics and /health need no key");
 }
 
 void AddOffer(CLI::App& app, ServeOptions& out) {
+  AddWord(
+      app, "--task", {"auto", "generate", "embed"}, [&out](const std::string& name) { out.task = name; },
+      "What the model is for [auto: embeddings where its file says how they are pooled]", "NAME");
+  AddWord(
+      app, "--pooling", {"mean", "cls", "last"}, [&out](const std::string& name) { out.pooling = name; },
+      "How embeddings come of tokens [the model's]", "NAME");
+  AddText(app, "--default-sampling", out.default_sampling,
+          "What requests get that do not say: temperature=0.7,top_p=0.9 [the model's]", "LIST");
+  AddWord(
+      app, "--generation-config", {"auto", "none"},
+      [&out](const std::string& name) { out.model_sampling = name == "auto"; },
+      "Whether the model's own recommendations for sampling are taken [auto]", "NAME");
   AddList(app, "--served-model-name,--alias", out.names, "Names that clients call the model by [the file's]", "NAME");
   AddText(app, "--chat-template", out.chat_template_file, "Jinja template instead of the model's own", "FILE");
   AddWord(
@@ -55,6 +74,15 @@ void AddOffer(CLI::App& app, ServeOptions& out) {
   AddCount(
       app, "--max-logprobs", 0, 20, [&out](int64_t n) { out.max_logprobs = n; }, "Most likeliest tokens told [20]");
   AddSwitch(app, "--strict-params", out.strict_params, "Fields that are not known are errors");
+}
+
+void AddResponses(CLI::App& app, ServeOptions& out) {
+  AddText(app, "--response-dir", out.response_dir,
+          "Folder for the responses that /v1/responses keeps [one that goes with the server]", "DIR");
+  AddCount(
+      app, "--response-store-mb", 0, kMany, [&out](int64_t n) { out.response_store_mb = n; },
+      "Most that is kept of them, the newest; 0: none [256]");
+  AddReal(app, "--response-ttl-h", out.response_ttl_h, "Hours that they are kept [720]");
 }
 
 void AddSchedule(CLI::App& app, ServeOptions& out) {
@@ -91,6 +119,7 @@ void AddServe(CLI::App& app, ServeOptions& out) {
   AddNet(app, out);
   AddKeys(app, out);
   AddOffer(app, out);
+  AddResponses(app, out);
   AddSchedule(app, out);
   AddEngine(app, out.engine);
   AddSwitch(

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/check.h"
 #include "base/error.h"
 
 namespace adit::engine {
@@ -46,8 +47,17 @@ Status Embedder::Check(std::span<const std::vector<int32_t>> texts) const {
 }
 
 Result<std::vector<std::vector<float>>> Embedder::Embed(std::span<const std::vector<int32_t>> texts) {
+  const std::vector<EmbeddingForm> forms(texts.size(), {.pooling = options_.pooling, .normalize = options_.normalize});
+  return Embed(texts, forms);
+}
+
+Result<std::vector<std::vector<float>>> Embedder::Embed(std::span<const std::vector<int32_t>> texts,
+                                                        std::span<const EmbeddingForm> forms) {
+  ADIT_CHECK(forms.size() == texts.size());
   ADIT_RETURN_IF_ERROR(Check(texts));
-  std::vector<Pooler> poolers(texts.size(), Pooler(options_.pooling, spec_.hidden_dim));
+  std::vector<Pooler> poolers;
+  poolers.reserve(texts.size());
+  for (const EmbeddingForm& form : forms) poolers.emplace_back(form.pooling, spec_.hidden_dim);
   for (size_t begin = 0; begin < texts.size();) {
     // As many texts as a pass takes; one that is longer runs by itself.
     size_t end = begin + 1;
@@ -58,7 +68,7 @@ Result<std::vector<std::vector<float>>> Embedder::Embed(std::span<const std::vec
     begin = end;
   }
   std::vector<std::vector<float>> embeddings;
-  for (Pooler& pooler : poolers) embeddings.push_back(pooler.Finish(options_.normalize));
+  for (size_t i = 0; i < poolers.size(); ++i) embeddings.push_back(poolers[i].Finish(forms[i].normalize));
   return embeddings;
 }
 

@@ -36,10 +36,16 @@ class Embedder {
   // Rows that a pass takes: so many tokens of texts are best given at once.
   int64_t max_batch_tokens() const { return forward_->max_tokens(); }
 
+  // Whether Embed takes these texts. Any thread.
+  Status Check(std::span<const std::vector<int32_t>> texts) const;
+
   // The embeddings of texts, each given by its tokens, as Pooler::Finish says. InvalidArgument, naming the text by its
   // index, for one without tokens, with more than the model's context, or with one outside the vocabulary;
   // ResourceExhausted when their keys and values find no memory.
   Result<std::vector<std::vector<float>>> Embed(std::span<const std::vector<int32_t>> texts);
+  // The same in forms other than the options': one for each text.
+  Result<std::vector<std::vector<float>>> Embed(std::span<const std::vector<int32_t>> texts,
+                                                std::span<const EmbeddingForm> forms);
 
  private:
   // Consecutive rows of one text in a pass.
@@ -50,7 +56,6 @@ class Embedder {
   };
 
   Embedder(const models::ModelSpec& spec, nn::KvLayout layout, const EmbedderOptions& options);
-  Status Check(std::span<const std::vector<int32_t>> texts) const;
   Status ReserveKv(std::span<const std::vector<int32_t>> texts, size_t begin, size_t end);
   // Runs texts [begin, end), whose pages are there, and adds their states to `poolers`.
   void RunTexts(std::span<const std::vector<int32_t>> texts, size_t begin, size_t end, std::vector<Pooler>& poolers);

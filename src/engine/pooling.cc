@@ -7,6 +7,14 @@
 #include "base/error.h"
 
 namespace adit::engine {
+namespace {
+
+Result<std::string> PoolingKey(const formats::GgufFile& file) {
+  ADIT_ASSIGN_OR_RETURN(const std::string_view architecture, file.metadata().GetString("general.architecture"));
+  return std::string(architecture) + ".pooling_type";
+}
+
+}  // namespace
 
 Result<Pooling> ParsePooling(std::string_view name) {
   if (name == "none") return Pooling::kNone;
@@ -16,9 +24,27 @@ Result<Pooling> ParsePooling(std::string_view name) {
   return InvalidArgument("pooling '{}' is not one of none, mean, cls, last", name);
 }
 
+std::string_view PoolingName(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::kNone:
+      return "none";
+    case Pooling::kMean:
+      return "mean";
+    case Pooling::kCls:
+      return "cls";
+    case Pooling::kLast:
+      return "last";
+  }
+  return "unknown";
+}
+
+bool TellsPooling(const formats::GgufFile& file) {
+  const Result<std::string> key = PoolingKey(file);
+  return key.ok() && file.metadata().Has(*key);
+}
+
 Result<Pooling> PoolingOf(const formats::GgufFile& file) {
-  ADIT_ASSIGN_OR_RETURN(const std::string_view architecture, file.metadata().GetString("general.architecture"));
-  const std::string key = std::string(architecture) + ".pooling_type";
+  ADIT_ASSIGN_OR_RETURN(const std::string key, PoolingKey(file));
   if (!file.metadata().Has(key)) return Pooling::kMean;
   ADIT_ASSIGN_OR_RETURN(const int64_t type, file.metadata().GetInt(key));
   switch (type) {

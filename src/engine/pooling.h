@@ -18,8 +18,17 @@ enum class Pooling : uint8_t {
   kLast,  // that of the last token
 };
 
+// How the embedding of one text is made.
+struct EmbeddingForm {
+  Pooling pooling = Pooling::kMean;
+  bool normalize = false;  // to Euclidean length 1
+};
+
 // "none", "mean", "cls" or "last".
 Result<Pooling> ParsePooling(std::string_view name);
+std::string_view PoolingName(Pooling pooling);
+// Whether the file has a pooling_type: it is of a model that is made for embeddings.
+bool TellsPooling(const formats::GgufFile& file);
 // What the file's pooling_type says; kMean where it says nothing. Unsupported for a kind that is not one of Pooling.
 Result<Pooling> PoolingOf(const formats::GgufFile& file);
 

@@ -30,6 +30,8 @@ void AnswerChoice::TakeToken(engine::Event event) {
         {.id = event.token, .logprob = event.logprob, .top = std::move(event.top), .begin = stream_.num_bytes()});
   }
   Say(stream_.Append(event.token));
+  if (!deltas_.empty()) reasons_ = deltas_.back().kind == OutputDelta::Kind::kReasoning;
+  if (reasons_) ++num_reasoning_tokens_;
   if (stream_.stop()) End("stop");
 }
 

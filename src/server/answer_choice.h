@@ -45,6 +45,7 @@ class AnswerChoice {
   // Null until the answer has ended.
   const char* finish_reason() const { return finish_reason_; }
   int64_t num_tokens() const { return num_tokens_; }  // the one that ended it included
+  int64_t num_reasoning_tokens() const { return num_reasoning_tokens_; }
   std::optional<size_t> stop() const { return stop_; }
   std::optional<int32_t> stop_token() const { return stop_token_; }
   size_t num_calls() const { return num_calls_; }
@@ -64,6 +65,8 @@ class AnswerChoice {
   size_t num_said_ = 0;              // bytes of text that are certain
   size_t num_calls_ = 0;
   int64_t num_tokens_ = 0;
+  int64_t num_reasoning_tokens_ = 0;
+  bool reasons_ = false;  // what was said last is of the thoughts
   const char* finish_reason_ = nullptr;
   std::optional<size_t> stop_;         // string that was found
   std::optional<int32_t> stop_token_;  // of the request that ended it

@@ -20,7 +20,8 @@ Json UsageJson(const ApiUsage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
           {"completion_tokens", usage.output_tokens},
           {"total_tokens", usage.prompt_tokens + usage.output_tokens},
-          {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}}};
+          {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}},
+          {"completion_tokens_details", {{"reasoning_tokens", usage.reasoning_tokens}}}};
 }
 
 Json TimingsJson(const AnswerStats& stats) {
@@ -113,7 +114,10 @@ ApiUsage ApiAnswer::usage() const {
   ApiUsage usage;
   for (const size_t tokens : num_prompt_tokens_) usage.prompt_tokens += static_cast<int64_t>(tokens);
   for (const int64_t cached : cached_tokens_) usage.cached_tokens += cached;
-  for (const AnswerChoice& choice : choices_) usage.output_tokens += choice.num_tokens();
+  for (const AnswerChoice& choice : choices_) {
+    usage.output_tokens += choice.num_tokens();
+    usage.reasoning_tokens += choice.num_reasoning_tokens();
+  }
   return usage;
 }
 

@@ -20,9 +20,10 @@ struct ApiUsage {
   int64_t prompt_tokens = 0;
   int64_t cached_tokens = 0;  // of the prompt, found in the cache
   int64_t output_tokens = 0;
+  int64_t reasoning_tokens = 0;  // of the output, give or take what marks the thoughts
 };
 
-// {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details"}
+// {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
 nlohmann::ordered_json UsageJson(const ApiUsage& usage);
 // llama.cpp's figures of one answer's speed.
 nlohmann::ordered_json TimingsJson(const AnswerStats& stats);

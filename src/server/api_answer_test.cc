@@ -60,7 +60,8 @@ TEST_F(ApiAnswerTest, AChatCompletion) {
       "{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion\",\"created\":5,\"model\":\"m\",\"choices\":[{\"index\":0,"
       "\"message\":{\"role\":\"assistant\",\"content\":\"h\xC3\xA9\",\"refusal\":null},\"logprobs\":null,"
       "\"finish_reason\":\"stop\",\"stop_reason\":null}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4,"
-      "\"total_tokens\":7,\"prompt_tokens_details\":{\"cached_tokens\":2}}}");
+      "\"total_tokens\":7,\"prompt_tokens_details\":{\"cached_tokens\":2},"
+      "\"completion_tokens_details\":{\"reasoning_tokens\":0}}}");
 }
 
 TEST_F(ApiAnswerTest, AStopStringEndsAnAnswerEarly) {

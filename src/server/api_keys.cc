@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,7 @@ namespace {
 constexpr double kLookEveryS = 1.0;
 constexpr size_t kMaxKeys = 100'000;
 constexpr size_t kMaxWordBytes = 256;
+constexpr int64_t kMaxQuota = 1'000'000'000;
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -55,6 +57,12 @@ Status ReadScopes(std::string_view list, KeyHolder& holder) {
   }
 }
 
+Status ReadCount(std::string_view name, std::string_view value, int64_t& out) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+  if (error == std::errc() && end == value.data() + value.size() && out > 0 && out <= kMaxQuota) return Status();
+  return InvalidArgument("{} '{}' is no whole number of 1..{}", name, value, kMaxQuota);
+}
+
 Status ReadWord(std::string_view word, KeyHolder& holder) {
   const size_t mark = word.find('=');
   const std::string_view name = word.substr(0, mark);
@@ -71,8 +79,12 @@ Status ReadWord(std::string_view word, KeyHolder& holder) {
     const bool good = !text.empty() && *end == '\0' && std::isfinite(holder.weight) && holder.weight > 0;
     return good ? Status() : InvalidArgument("weight '{}' is no number above 0", value);
   }
+  if (name == "rpm") return ReadCount(name, value, holder.quota.requests_per_minute);
+  if (name == "tpm") return ReadCount(name, value, holder.quota.tokens_per_minute);
+  if (name == "concurrent") return ReadCount(name, value, holder.quota.max_concurrent);
   if (name != "id" && name != "tenant") {
-    return InvalidArgument("'{}' is none of id=, tenant=, scopes=, weight= and delegate", name);
+    return InvalidArgument("'{}' is none of id=, tenant=, scopes=, weight=, rpm=, tpm=, concurrent= and delegate",
+                           name);
   }
   if (!IsName(value)) return InvalidArgument("{} '{}' is not 1 to 128 of A-Z a-z 0-9 . _ : -", name, value);
   (name == "id" ? holder.id : holder.tenant) = value;

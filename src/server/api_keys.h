@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "adit/status.h"
+#include "server/quotas.h"
 
 namespace adit::server {
 
@@ -28,6 +29,7 @@ struct KeyHolder {
   std::string id = "none";  // for logs
   std::string tenant = "default";
   double weight = 1.0;  // of the tenant under the fair policy
+  QuotaLimits quota;    // of the key
   bool may_read = true;
   bool may_infer = true;
   bool may_administer = false;
@@ -40,7 +42,8 @@ struct KeyHolder {
 class ApiKeys {
  public:
   // `plain`: keys with all scopes. `path`: a file with a key on each line, read again when it changes:
-  //   sha256:HEX [id=NAME] [tenant=NAME] [scopes=read,inference,admin] [weight=X] [delegate]
+  //   sha256:HEX [id=NAME] [tenant=NAME] [scopes=read,inference,admin] [weight=X] [rpm=N] [tpm=N] [concurrent=N]
+  //   [delegate]
   // Empty lines and those that begin with '#' say nothing. InvalidArgument with the line for anything else.
   static Result<std::unique_ptr<ApiKeys>> Create(const std::vector<std::string>& plain, const std::string& path);
 

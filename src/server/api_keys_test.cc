@@ -53,7 +53,8 @@ TEST_F(ApiKeysTest, KeysOfTheCommandLineMayDoEverything) {
 }
 
 TEST_F(ApiKeysTest, AFileSaysWhoMayDoWhat) {
-  Write("# keys\n\n" + std::string(kSecretHash) + " id=bob tenant=acme scopes=inference weight=2.5 delegate\r\n");
+  Write("# keys\n\n" + std::string(kSecretHash) +
+        " id=bob tenant=acme scopes=inference weight=2.5 rpm=60 concurrent=3 delegate\r\n");
   const auto keys = ApiKeys::Create({"plain"}, path_);
   ASSERT_TRUE(keys.ok()) << keys.status().ToString();
   const std::optional<KeyHolder> holder = (*keys)->Find("secret");
@@ -61,6 +62,9 @@ TEST_F(ApiKeysTest, AFileSaysWhoMayDoWhat) {
   EXPECT_EQ(holder->id, "bob");
   EXPECT_EQ(holder->tenant, "acme");
   EXPECT_EQ(holder->weight, 2.5);
+  EXPECT_EQ(holder->quota.requests_per_minute, 60);
+  EXPECT_EQ(holder->quota.tokens_per_minute, 0);
+  EXPECT_EQ(holder->quota.max_concurrent, 3);
   EXPECT_TRUE(holder->may_delegate && holder->Has(Scope::kInference) && holder->Has(Scope::kPublic));
   EXPECT_FALSE(holder->Has(Scope::kRead) || holder->Has(Scope::kAdmin));
   EXPECT_TRUE((*keys)->Find("plain"));
@@ -71,9 +75,10 @@ TEST_F(ApiKeysTest, WrongFilesAreRefusedByLine) {
   EXPECT_EQ(ApiKeys::Create({}, path_).status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(ErrorOf("\nsecret\n").message(), HasSubstr("line 2"));
   const std::string hash = kSecretHash;
-  for (const std::string& line : {hash.substr(1), hash + "0", hash.substr(0, 70) + "g", hash + " scopes=all",
-                                  hash + " scopes=", hash + " id=", hash + " id=a/b", hash + " weight=0",
-                                  hash + " weight=x", hash + " weight=nan", hash + " colour=red"}) {
+  for (const std::string& line :
+       {hash.substr(1), hash + "0", hash.substr(0, 70) + "g", hash + " scopes=all",
+        hash + " scopes=", hash + " id=", hash + " id=a/b", hash + " weight=0", hash + " weight=x",
+        hash + " weight=nan", hash + " rpm=0", hash + " tpm=x", hash + " colour=red"}) {
     EXPECT_EQ(ErrorOf(line).code(), StatusCode::kInvalidArgument) << line;
   }
 }

@@ -44,6 +44,8 @@ class RequestReader {
     request_.model = fields_.Text("model", 0, std::numeric_limits<size_t>::max()).value_or(model_.name);
     RefuseUnsupported(fields_, kind_);
     RefuseSpecialTokens();
+    // A search ranks by the model's own probabilities, whatever is usual for sampling.
+    if (!fields_.Flag("use_beam_search").value_or(false)) sampling_ = model_.sampling;
     ReadSampling(fields_, model_, sampling_);
     ReadAnswers();
     ReadStops();
@@ -237,6 +239,7 @@ class RequestReader {
 
   void ReadCompletionPrompts(bool echo) {
     const Json* prompt = fields_.Find("prompt");
+    ReadSuffix(echo);
     if (prompt == nullptr) return fields_.Fail("missing_required_parameter", "prompt", "'prompt' is missing");
     const bool is_list =
         prompt->is_array() && !prompt->empty() && (prompt->front().is_string() || prompt->front().is_array());
@@ -257,8 +260,27 @@ class RequestReader {
     }
   }
 
+  // Text behind a gap that the answer is to fill.
+  void ReadSuffix(bool echo) {
+    suffix_ = fields_.Text("suffix", 0, std::numeric_limits<size_t>::max()).value_or("");
+    if (suffix_.empty()) return;
+    if (!model_.fim) {
+      suffix_.clear();
+      return fields_.Fail("unsupported_parameter", "suffix",
+                          "'suffix' is not supported by this model: its vocabulary has no tokens to fill gaps by");
+    }
+    if (echo) return fields_.Fail("unsupported_parameter", "echo", "'echo' is not supported together with 'suffix'");
+    std::vector<int32_t>& stops = request_.generation.stop_token_ids;
+    stops.insert(stops.end(), model_.fim->stop_ids.begin(), model_.fim->stop_ids.end());
+  }
+
   void ReadCompletionPrompt(const Json& prompt, const std::string& param, bool echo, std::vector<int32_t>& ids) {
-    if (prompt.is_string()) {
+    if (!suffix_.empty() && !prompt.is_string()) {
+      return fields_.FailType(param, prompt, "a string, as there is a 'suffix'");
+    }
+    if (!suffix_.empty()) {
+      ids = EncodeGap(model_.tokenizer, *model_.fim, {.before = prompt.get<std::string>(), .behind = suffix_});
+    } else if (prompt.is_string()) {
       // Who writes the whole prompt writes its control tokens too.
       const tokenizer::TextSegment segment{prompt.get_ref<const std::string&>(), /*trusted=*/true};
       ids = EncodeToContinue(model_.tokenizer, std::span(&segment, 1));
@@ -360,6 +382,7 @@ class RequestReader {
   ApiRequest request_;
   SamplingParams& sampling_;  // of request_
   bool beams_ = false;
+  std::string suffix_;  // empty: no gap
 };
 
 }  // namespace

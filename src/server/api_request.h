@@ -16,6 +16,7 @@
 #include "server/api_error.h"
 #include "server/chat_prompt.h"
 #include "server/constraint_fields.h"
+#include "server/fim_format.h"
 #include "server/output_format.h"
 #include "tokenizer/tokenizer.h"
 
@@ -40,13 +41,15 @@ struct ApiModel {
   const tokenizer::Tokenizer& tokenizer;
   // The model's chat template, or why chat requests cannot be answered.
   const Result<ChatPrompt>& chat;
-  std::string name;         // for answers to requests that name no model
-  int64_t vocab_size = 0;   // tokens that have both a logit and a text
-  int64_t max_context = 0;  // tokens of a sequence, prompt and answer together
+  std::string name;              // for answers to requests that name no model
+  int64_t vocab_size = 0;        // tokens that have both a logit and a text
+  int64_t max_context = 0;       // tokens of a sequence, prompt and answer together
+  SamplingParams sampling = {};  // what a request gets that does not say
   // Most tokens of an answer where the request does not say; nothing: 16 for completions, as OpenAI has it, and what
   // the context has room for in chats.
   std::optional<int64_t> default_max_tokens;
   ApiLimits limits = {};
+  std::optional<FimFormat> fim = {};  // how it fills gaps, if it does
   // How this model writes tool calls and thoughts.
   OutputFormat output = {};
   // Whether answers may be streamed; a file of results has no use for it.

@@ -334,4 +334,12 @@ void ReadChat(FieldReader& fields, const OrderedBody& body, const ApiModel& mode
   if (out.generation.prompt.empty()) fields.Fail("invalid_value", "messages", "the prompt is empty");
 }
 
+std::variant<int64_t, ApiError> CountPrompt(const Json& body, const ApiModel& model) {
+  FieldReader fields(body);
+  ApiRequest request;
+  ReadChat(fields, OrderedBody(body, {}), model, request);
+  if (fields.error()) return *fields.error();
+  return static_cast<int64_t>(request.generation.prompt.size());
+}
+
 }  // namespace adit::server

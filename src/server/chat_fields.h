@@ -1,6 +1,9 @@
 #ifndef ADIT_SERVER_CHAT_FIELDS_H_
 #define ADIT_SERVER_CHAT_FIELDS_H_
 
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <variant>
 #include <vector>
 
 #include "server/api_request.h"
@@ -25,6 +28,9 @@ ChatWish ReadChatWish(FieldReader& fields, const OrderedBody& body, const ApiMod
 
 // The same, and the prompt that comes of it; the constraint, where calls are held to one.
 void ReadChat(FieldReader& fields, const OrderedBody& body, const ApiModel& model, ApiRequest& out);
+
+// How many tokens the prompt of a chat's body has.
+std::variant<int64_t, ApiError> CountPrompt(const nlohmann::json& body, const ApiModel& model);
 
 }  // namespace adit::server
 

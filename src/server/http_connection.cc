@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -39,6 +40,39 @@ Clock::duration Seconds(double seconds) {
 // How often a client that has sent more than its request is looked at.
 constexpr double kLookAgainS = 0.25;
 constexpr double kLeastBodyBytesPerSecond = 16384;
+// What a client under TLS gets to say good-bye.
+constexpr double kPartS = 0.5;
+
+// A client's socket, with TLS around it or bare.
+class ClientStream {
+ public:
+  using executor_type = Socket::executor_type;
+
+  ClientStream(Socket socket, TlsContext::Context tls) : socket_(std::move(socket)), context_(std::move(tls)) {
+    if (context_ != nullptr) tls_.emplace(socket_, *context_);
+  }
+
+  executor_type get_executor() { return socket_.get_executor(); }
+  Socket& socket() { return socket_; }
+  // Null: it is bare.
+  asio::ssl::stream<Socket&>* tls() { return tls_ ? &*tls_ : nullptr; }
+
+  template <typename Buffers, typename Token>
+  auto async_read_some(const Buffers& buffers, Token&& token) {
+    if (tls_) return tls_->async_read_some(buffers, std::forward<Token>(token));
+    return socket_.async_read_some(buffers, std::forward<Token>(token));
+  }
+  template <typename Buffers, typename Token>
+  auto async_write_some(const Buffers& buffers, Token&& token) {
+    if (tls_) return tls_->async_write_some(buffers, std::forward<Token>(token));
+    return socket_.async_write_some(buffers, std::forward<Token>(token));
+  }
+
+ private:
+  Socket socket_;
+  const TlsContext::Context context_;
+  std::optional<asio::ssl::stream<Socket&>> tls_;
+};
 
 }  // namespace
 
@@ -51,7 +85,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       : context_(std::move(context)),
         set_(set),
         shared_(shared),
-        socket_(std::move(socket)),
+        stream_(std::move(socket), shared.tls == nullptr ? nullptr : shared.tls->Get()),
+        socket_(stream_.socket()),
         peer_(std::move(peer)),
         wake_(*context_),
         deadline_(*context_),
@@ -67,8 +102,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   asio::awaitable<void> Run(std::shared_ptr<Connection> self) {
     // Not awaited in the condition: gcc 12 then frees what was awaited once more.
-    bool go_on = true;
+    bool go_on = co_await Greet();
     while (go_on) go_on = co_await ServeOne();
+    co_await Part();
     Close();
     (void)self;
   }
@@ -84,6 +120,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
  private:
+  // The handshake of TLS. False when there is none to be had.
+  asio::awaitable<bool> Greet() {
+    if (stream_.tls() == nullptr) co_return true;
+    error_code error;
+    SetDeadline(shared_.options.header_timeout_s);
+    co_await stream_.tls()->async_handshake(asio::ssl::stream_base::server, asio::redirect_error(use_awaitable, error));
+    greeted_ = !error;
+    co_return greeted_;
+  }
+
+  // Tells a client under TLS that nothing was cut off.
+  asio::awaitable<void> Part() {
+    if (stream_.tls() == nullptr || !greeted_ || gone_) co_return;
+    error_code error;
+    SetDeadline(kPartS);
+    co_await stream_.tls()->async_shutdown(asio::redirect_error(use_awaitable, error));
+  }
+
   // The next request and its answer. False when the connection is to end.
   asio::awaitable<bool> ServeOne() {
     if (shared_.draining.load(std::memory_order_relaxed)) co_return false;
@@ -145,13 +199,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
       idle_ = true;
       SetDeadline(shared_.options.idle_timeout_s);
       const auto bytes = buffer_.prepare(4096);
-      const size_t count = co_await socket_.async_read_some(bytes, asio::redirect_error(use_awaitable, error));
+      const size_t count = co_await stream_.async_read_some(bytes, asio::redirect_error(use_awaitable, error));
       idle_ = false;
       buffer_.commit(count);
       if (error) co_return timed_out_ ? make_error_code(http::error::end_of_stream) : error;
     }
     SetDeadline(shared_.options.header_timeout_s);
-    co_await http::async_read_header(socket_, buffer_, *parser_, asio::redirect_error(use_awaitable, error));
+    co_await http::async_read_header(stream_, buffer_, *parser_, asio::redirect_error(use_awaitable, error));
     co_return error;
   }
 
@@ -185,7 +239,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
           shared_.options.body_timeout_s + static_cast<double>(parser_->get().body().size()) / kLeastBodyBytesPerSecond;
       const double spent_s = std::chrono::duration<double>(Clock::now() - start).count();
       SetDeadline(std::clamp(most_s - spent_s, 0.0, shared_.options.body_timeout_s));
-      co_await http::async_read_some(socket_, buffer_, *parser_, asio::redirect_error(use_awaitable, error));
+      co_await http::async_read_some(stream_, buffer_, *parser_, asio::redirect_error(use_awaitable, error));
       if (error) co_return error;
     }
     co_return error;
@@ -228,12 +282,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // for a while.
   asio::awaitable<void> Linger() {
     error_code error;
-    socket_.shutdown(Socket::shutdown_send, error);
+    // Under TLS that would cut off what it still has to say.
+    if (stream_.tls() == nullptr) socket_.shutdown(Socket::shutdown_send, error);
     if (error) co_return;
     SetDeadline(shared_.options.linger_timeout_s);
     buffer_.clear();
     while (!error && !timed_out_) {
-      co_await socket_.async_read_some(buffer_.prepare(65536), asio::redirect_error(use_awaitable, error));
+      co_await stream_.async_read_some(buffer_.prepare(65536), asio::redirect_error(use_awaitable, error));
     }
   }
 
@@ -339,7 +394,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     size_t sent = 0;
     while (sent < bytes.size() && !error) {
       SetDeadline(shared_.options.write_timeout_s);
-      sent += co_await socket_.async_write_some(asio::buffer(bytes.data() + sent, bytes.size() - sent),
+      sent += co_await stream_.async_write_some(asio::buffer(bytes.data() + sent, bytes.size() - sent),
                                                 asio::redirect_error(use_awaitable, error));
     }
     deadline_.cancel();
@@ -348,13 +403,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<asio::io_context> context_;
   ConnectionSet& set_;
   ConnectionShared& shared_;
-  Socket socket_;
+  ClientStream stream_;
+  Socket& socket_;  // of stream_
   const std::string peer_;
   boost::beast::flat_buffer buffer_;  // what has been read and not yet parsed
   std::optional<Parser> parser_;      // of the present request
   asio::steady_timer wake_;           // cancelled: there is news
   asio::steady_timer deadline_;
   asio::steady_timer look_;
+  bool greeted_ = false;    // there was a handshake
   bool head_only_ = false;  // the answer goes without its body
   bool idle_ = false;
   bool timed_out_ = false;

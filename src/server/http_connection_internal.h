@@ -23,7 +23,8 @@ class Connection;
 struct ConnectionShared {
   const HttpOptions options;
   HttpHandler& handler;
-  std::atomic<bool> draining = false;  // relaxed: each connection looks again after its answer
+  const std::unique_ptr<TlsContext> tls;  // null: none
+  std::atomic<bool> draining = false;     // relaxed: each connection looks again after its answer
 
   // Relaxed: figures for people.
   std::atomic<int64_t> num_open = 0;
@@ -31,7 +32,8 @@ struct ConnectionShared {
   std::atomic<int64_t> num_accepted = 0;
   std::atomic<int64_t> num_refused = 0;
 
-  ConnectionShared(HttpOptions wanted, HttpHandler& with) : options(std::move(wanted)), handler(with) {}
+  ConnectionShared(HttpOptions wanted, HttpHandler& with, std::unique_ptr<TlsContext> tls_context)
+      : options(std::move(wanted)), handler(with), tls(std::move(tls_context)) {}
 };
 
 // The connections of one thread, which alone touches them.

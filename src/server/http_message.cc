@@ -52,7 +52,8 @@ std::string_view ReasonPhrase(int status) {
                                  {500, "Internal Server Error"},
                                  {501, "Not Implemented"},
                                  {503, "Service Unavailable"},
-                                 {505, "HTTP Version Not Supported"}};
+                                 {505, "HTTP Version Not Supported"},
+                                 {507, "Insufficient Storage"}};
   for (const Phrase& phrase : kPhrases) {
     if (phrase.status == status) return phrase.text;
   }

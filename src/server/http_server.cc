@@ -40,8 +40,8 @@ struct IoThread {
 
 class HttpServer::Impl {
  public:
-  Impl(const HttpOptions& options, HttpHandler& handler, ListenSockets sockets)
-      : shared_(options, handler), sockets_(std::move(sockets)), port_(sockets_.port()) {}
+  Impl(const HttpOptions& options, HttpHandler& handler, std::unique_ptr<TlsContext> tls, ListenSockets sockets)
+      : shared_(options, handler, std::move(tls)), sockets_(std::move(sockets)), port_(sockets_.port()) {}
 
   ~Impl() {
     for (const auto& io : threads_) {
@@ -82,6 +82,8 @@ class HttpServer::Impl {
             .refused = shared_.num_refused.load(std::memory_order_relaxed),
             .active = shared_.num_active.load(std::memory_order_relaxed)};
   }
+
+  Status ReloadTls() { return shared_.tls == nullptr ? Status() : shared_.tls->Reload(); }
 
   bool Drain(double timeout_s) {
     shared_.draining.store(true, std::memory_order_relaxed);
@@ -158,14 +160,19 @@ HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options, HttpHandler& handler) {
+  std::unique_ptr<TlsContext> tls;
+  if (!options.tls.certificate.empty()) {
+    ADIT_ASSIGN_OR_RETURN(tls, TlsContext::Create(options.tls));
+  }
   ADIT_ASSIGN_OR_RETURN(ListenSockets sockets, ListenSockets::Open(options.address));
-  auto impl = std::make_unique<Impl>(options, handler, std::move(sockets));
+  auto impl = std::make_unique<Impl>(options, handler, std::move(tls), std::move(sockets));
   ADIT_RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
 uint16_t HttpServer::port() const { return impl_->port(); }
 HttpCounters HttpServer::counters() const { return impl_->counters(); }
+Status HttpServer::ReloadTls() { return impl_->ReloadTls(); }
 bool HttpServer::Drain(double timeout_s) { return impl_->Drain(timeout_s); }
 
 }  // namespace adit::server

@@ -10,6 +10,7 @@
 
 #include "adit/status.h"
 #include "server/http_message.h"
+#include "server/tls_context.h"
 
 namespace adit::server {
 
@@ -22,6 +23,7 @@ struct ListenAddress {
 
 struct HttpOptions {
   ListenAddress address;
+  TlsFiles tls;
   int num_threads = 2;
   size_t max_header_bytes = 32 << 10;
   size_t max_connections = 8192;
@@ -66,6 +68,8 @@ class HttpServer {
   // The port, where it is not that of a path.
   uint16_t port() const;
   HttpCounters counters() const;
+  // Reads the files for TLS again, for connections to come. They stay as they were when the files are wrong.
+  Status ReloadTls();
 
   // Takes no more connections; those that are idle end, and the others with their present answer. Waits for that, at
   // most timeout_s. True when no connection is left.

@@ -109,6 +109,7 @@ class Metrics::Impl {
   std::string Text(const MetricsNow& now) const {
     std::vector<MetricFamily> families = registry_.Collect();
     if (now.engine != nullptr) AddEngine(now, families);
+    if (now.embeddings) AddEmbeddings(*now.embeddings, families);
     Gauge("adit_http_connections", "Connections open now", static_cast<double>(now.http.connections), families);
     Count("adit_http_connections_total", "Connections taken", now.http.accepted, families);
     Gauge("adit_ready", "1 when requests are answered", now.ready ? 1 : 0, families);
@@ -166,15 +167,27 @@ class Metrics::Impl {
     Add(name, help, MetricType::Gauge, std::move(metric), out);
   }
 
+  void AddWaiting(int64_t num_waiting, std::vector<MetricFamily>& out) const {
+    ClientMetric waiting;
+    waiting.gauge.value = static_cast<double>(num_waiting);
+    waiting.label.push_back({"reason", "capacity"});
+    Add("adit_num_requests_waiting", "Sequences that wait", MetricType::Gauge, std::move(waiting), out);
+  }
+
+  void AddEmbeddings(const engine::EmbeddingStats& stats, std::vector<MetricFamily>& out) const {
+    Gauge("adit_num_requests_running", "Requests whose texts are embedded", static_cast<double>(stats.num_requests),
+          out);
+    AddWaiting(stats.num_waiting, out);
+    Count("adit_prompt_tokens_total", "Tokens of texts that were embedded", stats.tokens, out);
+    Count("adit_engine_steps_total", "Passes", stats.passes, out);
+  }
+
   void AddEngine(const MetricsNow& now, std::vector<MetricFamily>& out) const {
     const engine::EngineStats& stats = *now.engine;
     const auto gauge = [&](const char* name, const char* help, double value) { Gauge(name, help, value, out); };
     const auto count = [&](const char* name, const char* help, int64_t value) { Count(name, help, value, out); };
     gauge("adit_num_requests_running", "Sequences that run", static_cast<double>(stats.num_running));
-    ClientMetric waiting;
-    waiting.gauge.value = static_cast<double>(stats.num_waiting);
-    waiting.label.push_back({"reason", "capacity"});
-    Add("adit_num_requests_waiting", "Sequences that wait", MetricType::Gauge, std::move(waiting), out);
+    AddWaiting(stats.num_waiting, out);
     const double pages = static_cast<double>(std::max<int64_t>(1, stats.pages.num_pages));
     const double held = static_cast<double>(stats.pages.num_pages - stats.pages.num_free - stats.pages.num_cached);
     gauge("adit_kv_cache_usage_ratio", "Share of the pages that running sequences hold", held / pages);

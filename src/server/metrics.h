@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "engine/embedding_engine.h"
 #include "engine/engine.h"
 #include "server/http_server.h"
 #include "server/request_record.h"
@@ -14,7 +16,8 @@ namespace adit::server {
 
 // What is read when somebody asks for the metrics.
 struct MetricsNow {
-  const engine::EngineStats* engine = nullptr;  // null: no model is loaded
+  const engine::EngineStats* engine = nullptr;       // null: no model that generates is loaded
+  std::optional<engine::EmbeddingStats> embeddings;  // of one that makes embeddings
   int64_t kv_tokens = 0;
   int64_t block_size = 0;
   int64_t resident_bytes = 0;

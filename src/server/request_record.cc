@@ -1,9 +1,23 @@
 #include "server/request_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <random>
 #include <utility>
 
+#include "base/rng.h"
+
 namespace adit::server {
+
+std::string NewRequestId() {
+  // Drawn once for each thread; ids then follow from its position.
+  thread_local const uint64_t seed = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+  thread_local uint64_t position = 0;
+  ++position;
+  return fmt::format("{:016x}{:08x}", RandomBits(seed, position),
+                     static_cast<uint32_t>(RandomBits(seed, position, /*stream=*/1)));
+}
 
 void LiveRequests::Add(std::shared_ptr<RequestRecord> record, std::function<void()> wake) {
   const std::lock_guard lock(mutex_);

@@ -12,6 +12,12 @@
 
 namespace adit::server {
 
+// How an interface's clients want to be told of errors.
+enum class ErrorShape : uint8_t {
+  kOpenAi,
+  kAnthropic,
+};
+
 // What is known of a request: for its log line, the metrics and whoever administers. Written by the connection's
 // thread; what others read while it runs is atomic or does not change.
 struct RequestRecord {
@@ -23,7 +29,9 @@ struct RequestRecord {
   std::string path;
   std::string route;  // the path's pattern; empty: none
   std::string peer;
-  double start_s = 0.0;  // of the steady clock
+  ErrorShape error_shape = ErrorShape::kOpenAi;
+  std::string cors_origin;  // the page whose script asks, where it may; empty: none
+  double start_s = 0.0;     // of the steady clock
 
   // The connection's thread's.
   int status = 0;
@@ -34,11 +42,15 @@ struct RequestRecord {
   double first_token_s = 0.0;  // 0: none came
   std::string finish_reason;   // of the first answer
   bool generates = false;
+  bool metered = false;  // it is counted against its key's quotas
 
   // Relaxed: figures, and a wish.
   std::atomic<int64_t> output_tokens = 0;
   std::atomic<bool> cancel = false;
 };
+
+// Letters and digits that no other request has.
+std::string NewRequestId();
 
 // Requests that generate now: who administers can see and cancel them. Any thread.
 class LiveRequests {

@@ -5,44 +5,67 @@ namespace {
 
 constexpr Route kRoutes[] = {
     // Generating.
-    {"POST", "/v1/chat/completions", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, true, &ChatCompletions},
-    {"POST", "/v1/completions", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, true, &Completions},
+    {"POST", "/v1/chat/completions", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator,
+     &ChatCompletions},
+    {"POST", "/v1/completions", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator,
+     &Completions},
+    {"POST", "/v1/messages", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator, &Messages},
+    {"POST", "/v1/messages/count_tokens", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kGenerator,
+     &CountMessageTokens},
+    {"POST", "/v1/responses", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator,
+     &CreateResponse},
+    {"POST", "/v1/responses/input_tokens", Scope::kInference, BodyLimit::kFull, CostClass::kTokenize, Needs::kGenerator,
+     &CountResponseTokens},
+    {"POST", "/infill", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator, &Infill},
+    // Responses that are kept.
+    {"GET", "/v1/responses/{id}/input_items", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &ListInputItems},
+    {"POST", "/v1/responses/{id}/cancel", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &CancelResponse},
+    {"GET", "/v1/responses/{id}", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &ShowResponse},
+    {"DELETE", "/v1/responses/{id}", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &DeleteResponse},
+    // Embeddings.
+    {"POST", "/v1/embeddings", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Embeddings},
+    {"POST", "/embeddings", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Embeddings},
+    {"POST", "/v1/rerank", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Rerank},
+    {"POST", "/rerank", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Rerank},
+    {"POST", "/v2/rerank", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Rerank},
+    {"POST", "/v1/score", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Score},
+    {"POST", "/score", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Score},
     // Texts and tokens.
-    {"POST", "/v1/chat/completions/input_tokens", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true,
+    {"POST", "/v1/chat/completions/input_tokens", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel,
      &CountChatTokens},
-    {"POST", "/tokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true, &TokenizeText},
-    {"POST", "/v1/tokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true, &TokenizeText},
-    {"POST", "/detokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true, &DetokenizeIds},
-    {"POST", "/v1/detokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true, &DetokenizeIds},
-    {"POST", "/apply-template", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true, &ApplyTemplate},
-    {"POST", "/v1/apply-template", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, true, &ApplyTemplate},
+    {"POST", "/tokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &TokenizeText},
+    {"POST", "/v1/tokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &TokenizeText},
+    {"POST", "/detokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &DetokenizeIds},
+    {"POST", "/v1/detokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &DetokenizeIds},
+    {"POST", "/apply-template", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &ApplyTemplate},
+    {"POST", "/v1/apply-template", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &ApplyTemplate},
     // The model and the server.
-    {"GET", "/v1/models", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &ListModels},
-    {"GET", "/v1/models/{id}", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &ShowModel},
-    {"GET", "/health/live", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, false, &HealthLive},
-    {"GET", "/health/ready", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &HealthReady},
-    {"GET", "/health", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &HealthReady},
-    {"GET", "/v1/health", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &HealthReady},
-    {"GET", "/ping", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &HealthReady},
-    {"GET", "/version", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &ShowVersion},
-    {"GET", "/load", Scope::kRead, BodyLimit::kNone, CostClass::kFree, true, &ShowLoad},
-    {"GET", "/metrics", Scope::kRead, BodyLimit::kNone, CostClass::kFree, false, &ShowMetrics},
+    {"GET", "/v1/models", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListModels},
+    {"GET", "/v1/models/{id}", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowModel},
+    {"GET", "/health/live", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &HealthLive},
+    {"GET", "/health/ready", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &HealthReady},
+    {"GET", "/health", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &HealthReady},
+    {"GET", "/v1/health", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &HealthReady},
+    {"GET", "/ping", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &HealthReady},
+    {"GET", "/version", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowVersion},
+    {"GET", "/openapi.json", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowOpenApi},
+    {"GET", "/load", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kModel, &ShowLoad},
+    {"GET", "/metrics", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowMetrics},
     // Administration.
-    {"GET", "/admin/requests", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, false, &ListRequests},
-    {"DELETE", "/admin/requests/{id}", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, false, &CancelRequest},
-    {"POST", "/admin/drain", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, false, &DrainServer},
-    {"POST", "/admin/resume", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, false, &ResumeServer},
-    {"GET", "/admin/routes", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, false, &ListRoutes},
-    {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, true, &ShowCache},
-    {"POST", "/admin/cache/flush", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, true, &FlushCache},
+    {"GET", "/admin/requests", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRequests},
+    {"DELETE", "/admin/requests/{id}", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &CancelRequest},
+    {"POST", "/admin/drain", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &DrainServer},
+    {"POST", "/admin/resume", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ResumeServer},
+    {"GET", "/admin/routes", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRoutes},
+    {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &ShowCache},
+    {"POST", "/admin/cache/flush", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &FlushCache},
     // What clients of this interface know and this build does not have.
-    {"POST", "/v1/responses", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
-    {"POST", "/v1/messages", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
-    {"POST", "/v1/embeddings", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
-    {"POST", "/v1/rerank", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
-    {"POST", "/v1/score", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
-    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
-    {"POST", "/infill", Scope::kInference, BodyLimit::kNone, CostClass::kFree, false, &NotSupported},
+    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
 };
 
 constexpr std::string_view kArgument = "{id}";
@@ -51,8 +74,10 @@ constexpr std::string_view kArgument = "{id}";
 bool Matches(std::string_view pattern, std::string_view path, std::string& argument) {
   const size_t mark = pattern.find(kArgument);
   if (mark == std::string_view::npos) return pattern == path;
-  if (path.size() <= mark || path.substr(0, mark) != pattern.substr(0, mark)) return false;
-  argument = std::string(path.substr(mark));
+  const std::string_view end = pattern.substr(mark + kArgument.size());
+  if (path.size() <= mark + end.size() || !path.starts_with(pattern.substr(0, mark)) || !path.ends_with(end))
+    return false;
+  argument = std::string(path.substr(mark, path.size() - mark - end.size()));
   return true;
 }
 
@@ -64,6 +89,8 @@ std::string_view CostClassName(CostClass cost) {
       return "free";
     case CostClass::kTokenize:
       return "tokenize";
+    case CostClass::kEmbed:
+      return "embed";
     case CostClass::kGenerate:
       return "generate";
   }

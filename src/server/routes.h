@@ -21,9 +21,18 @@ class ServedModel;
 enum class CostClass : uint8_t {
   kFree,      // a look at what is known
   kTokenize,  // work that grows with the body, on the server's own threads
+  kEmbed,     // passes of the model
   kGenerate,  // steps of the engine
 };
 std::string_view CostClassName(CostClass cost);
+
+// What a route cannot do without: 503 while it is loading, 400 when the model is of the other kind.
+enum class Needs : uint8_t {
+  kNothing,
+  kModel,
+  kGenerator,  // a model that generates texts
+  kEmbedder,   // a model that makes embeddings
+};
 
 enum class BodyLimit : uint8_t {
   kNone,  // a body is read, if it is small, and passed over
@@ -44,11 +53,11 @@ using Endpoint = std::unique_ptr<Reply> (*)(Call& call);
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // "{id}" stands for any last part, slashes included
+  std::string_view path;  // "{id}" stands for anything but nothing, slashes included
   Scope scope = Scope::kAdmin;
   BodyLimit body = BodyLimit::kNone;
   CostClass cost = CostClass::kFree;
-  bool needs_model = false;  // 503 while none is loaded
+  Needs needs = Needs::kNothing;
   Endpoint endpoint = nullptr;
 };
 
@@ -66,6 +75,17 @@ RouteMatch FindRoute(std::string_view method, std::string_view path);
 // Where endpoints are.
 std::unique_ptr<Reply> ChatCompletions(Call& call);
 std::unique_ptr<Reply> Completions(Call& call);
+std::unique_ptr<Reply> Messages(Call& call);
+std::unique_ptr<Reply> CountMessageTokens(Call& call);
+std::unique_ptr<Reply> CreateResponse(Call& call);
+std::unique_ptr<Reply> CountResponseTokens(Call& call);
+std::unique_ptr<Reply> ShowResponse(Call& call);
+std::unique_ptr<Reply> DeleteResponse(Call& call);
+std::unique_ptr<Reply> CancelResponse(Call& call);
+std::unique_ptr<Reply> ListInputItems(Call& call);
+std::unique_ptr<Reply> Embeddings(Call& call);
+std::unique_ptr<Reply> Rerank(Call& call);
+std::unique_ptr<Reply> Score(Call& call);
 std::unique_ptr<Reply> CountChatTokens(Call& call);
 std::unique_ptr<Reply> TokenizeText(Call& call);
 std::unique_ptr<Reply> DetokenizeIds(Call& call);
@@ -84,6 +104,8 @@ std::unique_ptr<Reply> ResumeServer(Call& call);
 std::unique_ptr<Reply> ListRoutes(Call& call);
 std::unique_ptr<Reply> ShowCache(Call& call);
 std::unique_ptr<Reply> FlushCache(Call& call);
+std::unique_ptr<Reply> Infill(Call& call);
+std::unique_ptr<Reply> ShowOpenApi(Call& call);
 std::unique_ptr<Reply> NotSupported(Call& call);
 
 }  // namespace adit::server

@@ -27,27 +27,15 @@ constexpr size_t kMaxTextBytes = 256;
 // A seed that is easily typed again.
 int64_t DrawSeed() { return static_cast<int64_t>(std::random_device()()); }
 
-class SamplingReader {
+// Those that are numbers and need no model.
+class NumberReader {
  public:
-  SamplingReader(FieldReader& fields, const ApiModel& model, SamplingParams& out)
-      : fields_(fields), model_(model), out_(out) {}
+  NumberReader(FieldReader& fields, SamplingParams& out) : fields_(fields), out_(out) {}
 
   void Read() {
     ReadFilters();
     ReadPenalties();
     ReadDry();
-    ReadLogitBias();
-    ReadBadWords();
-    if (const Json* ids = fields_.Find("allowed_token_ids"); ids != nullptr) {
-      ReadTokenIds(fields_, *ids, "allowed_token_ids", model_.vocab_size, out_.allowed_token_ids);
-      if (ids->is_array() && ids->empty()) {
-        fields_.Fail("invalid_value", "allowed_token_ids", "'allowed_token_ids' is empty; at least one id is wanted");
-      }
-    }
-    ReadSamplers();
-    const std::optional<int64_t> seed =
-        fields_.Whole("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
-    out_.seed = !seed || *seed == -1 ? DrawSeed() : *seed;
   }
 
  private:
@@ -62,14 +50,12 @@ class SamplingReader {
     Real("dynatemp_exponent", {0, kMaxReal}, out_.dynatemp_exponent);
     Real("top_p", {0, 1}, out_.top_p);
     Whole("top_k", -1, kMaxInt32, out_.top_k);
-    // Keeping more tokens than there are keeps them all.
-    out_.top_k = std::min(out_.top_k, model_.vocab_size);
     Real("min_p", {0, 1}, out_.min_p);
     Real("typical_p", {0, 1, /*open_low=*/true}, out_.typical_p);
     Real("top_n_sigma", {-kMaxReal, kMaxReal}, out_.top_n_sigma);
     Real("xtc_probability", {0, 1}, out_.xtc_probability);
     Real("xtc_threshold", {0, 1}, out_.xtc_threshold);
-    out_.mirostat = static_cast<int32_t>(fields_.Whole("mirostat", 0, 2).value_or(0));
+    out_.mirostat = static_cast<int32_t>(fields_.Whole("mirostat", 0, 2).value_or(out_.mirostat));
     Real("mirostat_tau", {0, kMaxReal, /*open_low=*/true}, out_.mirostat_tau);
     Real("mirostat_eta", {0, 1, /*open_low=*/true}, out_.mirostat_eta);
   }
@@ -90,6 +76,38 @@ class SamplingReader {
     Real("dry_base", {1, kMaxReal, /*open_low=*/true}, out_.dry_base);
     Whole("dry_allowed_length", 0, kMaxInt32, out_.dry_allowed_length);
     Whole("dry_penalty_last_n", -1, kMaxInt32, out_.dry_penalty_last_n);
+  }
+
+  FieldReader& fields_;
+  SamplingParams& out_;
+};
+
+class SamplingReader {
+ public:
+  SamplingReader(FieldReader& fields, const ApiModel& model, SamplingParams& out)
+      : fields_(fields), model_(model), out_(out) {}
+
+  void Read() {
+    NumberReader(fields_, out_).Read();
+    // Keeping more tokens than there are keeps them all.
+    out_.top_k = std::min(out_.top_k, model_.vocab_size);
+    ReadDryBreakers();
+    ReadLogitBias();
+    ReadBadWords();
+    if (const Json* ids = fields_.Find("allowed_token_ids"); ids != nullptr) {
+      ReadTokenIds(fields_, *ids, "allowed_token_ids", model_.vocab_size, out_.allowed_token_ids);
+      if (ids->is_array() && ids->empty()) {
+        fields_.Fail("invalid_value", "allowed_token_ids", "'allowed_token_ids' is empty; at least one id is wanted");
+      }
+    }
+    ReadSamplers();
+    const std::optional<int64_t> seed =
+        fields_.Whole("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+    out_.seed = !seed || *seed == -1 ? DrawSeed() : *seed;
+  }
+
+ private:
+  void ReadDryBreakers() {
     std::vector<std::string> texts;
     const Json* breakers = fields_.Find("dry_sequence_breakers");
     if (breakers != nullptr) {
@@ -221,6 +239,8 @@ class SamplingReader {
 void ReadSampling(FieldReader& fields, const ApiModel& model, SamplingParams& out) {
   SamplingReader(fields, model, out).Read();
 }
+
+void ReadSamplingNumbers(FieldReader& fields, SamplingParams& out) { NumberReader(fields, out).Read(); }
 
 void ReadTokenIds(FieldReader& fields, const Json& list, const std::string& param, int64_t vocab_size,
                   std::vector<int32_t>& out) {

@@ -16,6 +16,9 @@ namespace adit::server {
 // in `fields`.
 void ReadSampling(FieldReader& fields, const ApiModel& model, SamplingParams& out);
 
+// Those alone that are numbers and need no model, less the seed.
+void ReadSamplingNumbers(FieldReader& fields, SamplingParams& out);
+
 // A list of token ids of the vocabulary.
 void ReadTokenIds(FieldReader& fields, const nlohmann::json& list, const std::string& param, int64_t vocab_size,
                   std::vector<int32_t>& out);

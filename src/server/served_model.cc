@@ -10,7 +10,8 @@
 namespace adit::server {
 namespace {
 
-Result<ChatPrompt> MakeChat(const engine::LoadedModel& model, const ServedModelOptions& options) {
+Result<ChatPrompt> MakeChat(const engine::LoadedModel& model, bool generates, const ServedModelOptions& options) {
+  if (!generates) return FailedPrecondition("the model makes embeddings and has no chats");
   const std::string_view source = options.chat_template.empty() ? model.chat_template() : options.chat_template;
   if (source.empty()) return FailedPrecondition("the model has no chat template; use /v1/completions");
   return ChatPrompt::Create(source, model.tokenizer());
@@ -23,12 +24,13 @@ int64_t SecondsSinceEpoch() {
 }  // namespace
 
 ServedModel::ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique_ptr<engine::Engine> engine,
-                         ServedModelOptions options)
+                         std::unique_ptr<engine::EmbeddingEngine> embedder, ServedModelOptions options)
     : options_(std::move(options)),
       created_s_(SecondsSinceEpoch()),
       model_(std::move(model)),
       engine_(std::move(engine)),
-      chat_(MakeChat(*model_, options_)) {
+      embedder_(std::move(embedder)),
+      chat_(MakeChat(*model_, generates(), options_)) {
   OutputFormat output = chat_.ok() ? FormatOfTemplate(chat_->source()) : OutputFormat();
   output.tools = options_.tools.value_or(output.tools);
   output.reasoning = options_.reasoning.value_or(output.reasoning);
@@ -37,9 +39,11 @@ ServedModel::ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique
                .chat = chat_,
                .name = options_.name,
                .vocab_size = std::min(model_->spec().vocab_size, model_->tokenizer().vocab_size()),
-               .max_context = engine_->max_context(),
+               .max_context = generates() ? engine_->max_context() : model_->spec().context_length,
+               .sampling = options_.sampling,
                .default_max_tokens = std::nullopt,
                .limits = options_.limits,
+               .fim = FindFimFormat(model_->tokenizer()),
                .output = output,
                .streams = true});
 }
@@ -48,7 +52,15 @@ ServedModel::~ServedModel() = default;
 
 std::unique_ptr<ServedModel> ServedModel::Create(std::unique_ptr<engine::LoadedModel> model,
                                                  std::unique_ptr<engine::Engine> engine, ServedModelOptions options) {
-  return std::unique_ptr<ServedModel>(new ServedModel(std::move(model), std::move(engine), std::move(options)));
+  return std::unique_ptr<ServedModel>(
+      new ServedModel(std::move(model), std::move(engine), /*embedder=*/nullptr, std::move(options)));
+}
+
+std::unique_ptr<ServedModel> ServedModel::Create(std::unique_ptr<engine::LoadedModel> model,
+                                                 std::unique_ptr<engine::EmbeddingEngine> embedder,
+                                                 ServedModelOptions options) {
+  return std::unique_ptr<ServedModel>(
+      new ServedModel(std::move(model), /*engine=*/nullptr, std::move(embedder), std::move(options)));
 }
 
 bool ServedModel::Answers(const std::string& name) const {

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "adit/sampling_params.h"
 #include "adit/status.h"
+#include "engine/embedding_engine.h"
 #include "engine/engine.h"
 #include "server/api_request.h"
 
@@ -20,19 +22,29 @@ struct ServedModelOptions {
   std::optional<ToolSyntax> tools;   // unset: as its template tells
   std::optional<ReasoningSyntax> reasoning;
   ApiLimits limits;
+  SamplingParams sampling;           // of requests that do not say
   std::string chat_template;         // instead of the file's; empty: the file's
   std::vector<std::string> tenants;  // the engine's, in its order
 };
 
-// A loaded model with its engine, and all that requests are read against. Immutable; any thread.
+// A loaded model with its engine, of one kind or the other, and all that requests are read against. Immutable; any
+// thread.
 class ServedModel {
  public:
   // Takes both over.
   static std::unique_ptr<ServedModel> Create(std::unique_ptr<engine::LoadedModel> model,
                                              std::unique_ptr<engine::Engine> engine, ServedModelOptions options);
+  // The same for a model that makes embeddings and generates nothing.
+  static std::unique_ptr<ServedModel> Create(std::unique_ptr<engine::LoadedModel> model,
+                                             std::unique_ptr<engine::EmbeddingEngine> embedder,
+                                             ServedModelOptions options);
   ~ServedModel();
 
+  bool generates() const { return engine_ != nullptr; }
+  // Precondition: generates().
   engine::Engine& engine() const { return *engine_; }
+  // Precondition: !generates().
+  engine::EmbeddingEngine& embedder() const { return *embedder_; }
   const engine::LoadedModel& model() const { return *model_; }
   const ApiModel& api() const { return *api_; }
   const std::string& name() const { return options_.name; }
@@ -44,12 +56,14 @@ class ServedModel {
 
  private:
   ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique_ptr<engine::Engine> engine,
-              ServedModelOptions options);
+              std::unique_ptr<engine::EmbeddingEngine> embedder, ServedModelOptions options);
 
   const ServedModelOptions options_;
   const int64_t created_s_;
   std::unique_ptr<engine::LoadedModel> model_;
-  std::unique_ptr<engine::Engine> engine_;  // of model_
+  // Of model_; one of the two.
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::EmbeddingEngine> embedder_;
   Result<ChatPrompt> chat_;
   std::unique_ptr<ApiModel> api_;  // refers to model_ and chat_
 };

@@ -3,29 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <utility>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "engine/machine.h"
+#include "server/answer_writer.h"
+#include "server/logged_reply.h"
+#include "server/messages_writer.h"
 
 namespace adit::server {
 namespace {
 
 constexpr size_t kSmallBodyBytes = 64 << 10;
 constexpr size_t kMaxRequestIdBytes = 128;
-
-std::string NewRequestId() {
-  // Drawn once for each thread; ids then follow from its position.
-  thread_local const uint64_t seed = (uint64_t{std::random_device()()} << 32) | std::random_device()();
-  thread_local uint64_t position = 0;
-  ++position;
-  return fmt::format("{:016x}{:08x}", RandomBits(seed, position),
-                     static_cast<uint32_t>(RandomBits(seed, position, /*stream=*/1)));
-}
+// Below it errors are told as Anthropic's clients want them.
+constexpr std::string_view kMessagesPath = "/v1/messages";
 
 bool IsRequestId(std::string_view id) {
   return !id.empty() && id.size() <= kMaxRequestIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
@@ -52,46 +47,6 @@ std::string_view CodeOfRefusal(int status) {
   return "invalid_request";
 }
 
-ApiError InternalError(const std::exception& failure) {
-  return {.status = 500, .type = "server_error", .code = "internal_error", .message = failure.what()};
-}
-
-// Every reply goes through one of these: it adds the headers that all have, and tells log and metrics of the end.
-class LoggedReply : public Reply {
- public:
-  LoggedReply(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply, AccessLog& log, Metrics& metrics)
-      : record_(std::move(record)), reply_(std::move(reply)), log_(log), metrics_(metrics) {}
-
-  void Advance(ReplyOutput& out, bool is_ping) override {
-    try {
-      reply_->Advance(out, is_ping);
-    } catch (const std::exception& failure) {
-      // Of the libraries; a bug of ours all the same. One request ends, the others go on.
-      out = {};
-      if (record_->status == 0) ErrorReply(InternalError(failure), *record_)->Advance(out, false);
-      out.done = true;
-    }
-    if (!out.has_head) return;
-    record_->status = out.head.status;
-    const double ms = (SteadySeconds() - record_->start_s) * 1e3;
-    out.head.headers.emplace_back("x-request-id", record_->id);
-    out.head.headers.emplace_back("openai-processing-ms", fmt::format("{:.0f}", ms));
-  }
-  double ping_interval_s() const override { return reply_->ping_interval_s(); }
-  void Ended(bool client_gone) override {
-    reply_->Ended(client_gone);
-    const double seconds = SteadySeconds() - record_->start_s;
-    metrics_.Count(*record_, client_gone, seconds);
-    log_.Write(*record_, client_gone, seconds);
-  }
-
- private:
-  const std::shared_ptr<RequestRecord> record_;
-  const std::unique_ptr<Reply> reply_;
-  AccessLog& log_;
-  Metrics& metrics_;
-};
-
 }  // namespace
 
 std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) {
@@ -101,7 +56,9 @@ std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) 
     head.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::max(1.0, error.retry_after_s)));
   }
   if (error.status == 401) head.headers.emplace_back("WWW-Authenticate", "Bearer");
-  return std::make_unique<WholeReply>(std::move(head), ErrorText(error));
+  const bool is_anthropic = record.error_shape == ErrorShape::kAnthropic;
+  return std::make_unique<WholeReply>(std::move(head),
+                                      is_anthropic ? JsonText(MessagesError(error, record.id)) : ErrorText(error));
 }
 
 std::unique_ptr<Reply> JsonReply(std::string body) { return std::make_unique<WholeReply>(HttpHead(), std::move(body)); }
@@ -120,7 +77,7 @@ void Service::Attach(std::unique_ptr<ServedModel> model) {
 }
 
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
-  return std::make_unique<LoggedReply>(std::move(record), std::move(reply), log_, metrics_);
+  return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
 }
 
 Service::Caller Service::Identify(const HttpRequest& request) {
@@ -131,7 +88,9 @@ Service::Caller Service::Identify(const HttpRequest& request) {
   record.method = request.method;
   record.path = request.path;
   record.peer = request.peer;
+  if (request.path.starts_with(kMessagesPath)) record.error_shape = ErrorShape::kAnthropic;
   record.start_s = SteadySeconds();
+  record.cors_origin = CorsOrigin(request);
   if (caller.match.route == nullptr) {
     // Whoever shows no key is not told what there is.
     Route unknown{.scope = keys_->required() ? Scope::kRead : Scope::kPublic};
@@ -187,13 +146,22 @@ std::optional<ApiError> Service::Authorize(const HttpRequest& request, const Rou
 }
 
 std::unique_ptr<Reply> Service::Admit(const HttpRequest& request, size_t& max_body_bytes) {
+  if (std::unique_ptr<Reply> preflight = Preflight(request); preflight != nullptr) return preflight;
   Caller caller = Identify(request);
   if (caller.error) {
     std::unique_ptr<Reply> reply = ErrorReply(*caller.error, *caller.record);
     return Logged(std::move(caller.record), std::move(reply));
   }
   max_body_bytes = caller.match.route->body == BodyLimit::kFull ? options_.max_body_bytes : kSmallBodyBytes;
-  return nullptr;
+  // Known before it comes, it can be told of as the route's clients want it.
+  const std::string length(request.Header("content-length"));
+  if (std::strtoull(length.c_str(), nullptr, 10) <= max_body_bytes) return nullptr;
+  std::unique_ptr<Reply> reply =
+      ErrorReply({.status = 413,
+                  .code = std::string(CodeOfRefusal(413)),
+                  .message = fmt::format("the body is larger than {} bytes", max_body_bytes)},
+                 *caller.record);
+  return Logged(std::move(caller.record), std::move(reply));
 }
 
 std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()> wake) {
@@ -201,7 +169,10 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
   const std::shared_ptr<RequestRecord> record = caller.record;
   if (caller.error) return Logged(record, ErrorReply(*caller.error, *record));
   const Route& route = *caller.match.route;
-  if (route.needs_model && model() == nullptr) return Logged(record, ErrorReply(*NotReady(), *record));
+  if (const auto error = Missing(route); error) return Logged(record, ErrorReply(*error, *record));
+  if (const auto error = Meter(route, caller.holder, *record); error) {
+    return Logged(record, ErrorReply(*error, *record));
+  }
   Call call{.service = *this,
             .request = std::move(request),
             .argument = std::move(caller.match.argument),
@@ -211,8 +182,57 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
   try {
     return Logged(record, route.endpoint(call));
   } catch (const std::exception& failure) {
-    return Logged(record, ErrorReply(InternalError(failure), *record));
+    return Logged(record, ErrorReply(ErrorOfException(failure), *record));
   }
+}
+
+std::optional<ApiError> Service::Meter(const Route& route, const KeyHolder& holder, RequestRecord& record) {
+  const bool costs = route.cost == CostClass::kGenerate || route.cost == CostClass::kEmbed;
+  if (!costs || !holder.quota.any()) return std::nullopt;
+  std::optional<ApiError> error = quotas_.Enter(holder.id, holder.quota, SteadySeconds());
+  record.metered = !error;
+  return error;
+}
+
+std::string Service::CorsOrigin(const HttpRequest& request) const {
+  const std::string_view origin = request.Header("origin");
+  if (origin.empty()) return "";
+  for (const std::string& allowed : options_.cors_origins) {
+    if (allowed == "*" || allowed == origin) return std::string(origin);
+  }
+  return "";
+}
+
+std::unique_ptr<Reply> Service::Preflight(const HttpRequest& request) const {
+  if (request.method != "OPTIONS" || request.Header("access-control-request-method").empty()) return nullptr;
+  const std::string origin = CorsOrigin(request);
+  if (origin.empty()) return nullptr;
+  // It carries no key, and tells nothing of what there is.
+  HttpHead head{.status = 204, .content_type = ""};
+  head.headers = {{"Access-Control-Allow-Origin", origin},
+                  {"Access-Control-Allow-Methods", "GET, POST, DELETE"},
+                  {"Access-Control-Allow-Headers",
+                   "authorization, content-type, x-api-key, anthropic-version, anthropic-beta, x-request-id, "
+                   "x-tenant, x-priority, x-deadline-ms"},
+                  {"Access-Control-Max-Age", "600"},
+                  {"Vary", "Origin"}};
+  return std::make_unique<WholeReply>(std::move(head), "");
+}
+
+std::optional<ApiError> Service::Missing(const Route& route) {
+  if (route.needs == Needs::kNothing) return std::nullopt;
+  const ServedModel* served = model();
+  if (served == nullptr) return NotReady();
+  if (route.needs == Needs::kModel || served->generates() == (route.needs == Needs::kGenerator)) return std::nullopt;
+  return ApiError{
+      .code = "unsupported_parameter",
+      .message = served->generates()
+                     ? fmt::format("{} needs a model that makes embeddings, and '{}' generates texts; adit serve "
+                                   "--task embed serves it for embeddings",
+                                   route.path, served->name())
+                     : fmt::format("{} needs a model that generates texts, and '{}' makes embeddings", route.path,
+                                   served->name()),
+      .param = "model"};
 }
 
 std::unique_ptr<Reply> Service::Refuse(int status, const std::string& message, const std::string& peer) {
@@ -240,11 +260,21 @@ std::optional<ApiError> Service::NotReady() {
     error.message = "the server takes no more requests";
     return error;
   }
-  const engine::EngineStats stats = served->engine().stats();
+  int64_t num_requests = 0;
+  int64_t steps = 0;
+  if (served->generates()) {
+    const engine::EngineStats stats = served->engine().stats();
+    num_requests = stats.num_requests;
+    steps = stats.scheduler.steps;
+  } else {
+    const engine::EmbeddingStats stats = served->embedder().stats();
+    num_requests = stats.num_requests;
+    steps = stats.passes;
+  }
   const std::lock_guard lock(watch_mutex_);
   const double now_s = SteadySeconds();
-  if (stats.num_requests == 0 || stats.scheduler.steps != watched_steps_) {
-    watched_steps_ = stats.scheduler.steps;
+  if (num_requests == 0 || steps != watched_steps_) {
+    watched_steps_ = steps;
     watched_since_s_ = now_s;
   }
   if (now_s - watched_since_s_ <= options_.watchdog_s) return std::nullopt;
@@ -260,6 +290,10 @@ MetricsNow Service::FiguresNow(engine::EngineStats& stats) const {
   }
   const ServedModel* served = model();
   if (served == nullptr) return now;
+  if (!served->generates()) {
+    now.embeddings = served->embedder().stats();
+    return now;
+  }
   stats = served->engine().stats();
   now.engine = &stats;
   now.kv_tokens = served->engine().runner().kv_capacity_tokens();

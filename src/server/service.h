@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/access_log.h"
@@ -15,7 +16,9 @@
 #include "server/api_keys.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
+#include "server/quotas.h"
 #include "server/request_record.h"
+#include "server/response_store.h"
 #include "server/routes.h"
 #include "server/served_model.h"
 
@@ -27,6 +30,7 @@ struct ServiceOptions {
   bool strict_params = false;   // fields that nobody knows are errors
   bool public_metrics = false;  // /metrics and /health need no key
   size_t max_body_bytes = size_t{32} << 20;
+  std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
 };
 
@@ -47,6 +51,8 @@ class Service : public HttpHandler {
   bool draining() const { return draining_.load(std::memory_order_relaxed); }
   // Ends all that generate, with what they have.
   void CancelAll() { live_.CancelAll(); }
+  // Where responses are kept for later requests. Before the first request.
+  void SetResponses(std::unique_ptr<ResponseStore> responses) { responses_ = std::move(responses); }
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -60,6 +66,8 @@ class Service : public HttpHandler {
   const ServedModel* model() const { return model_.load(std::memory_order_acquire); }
   Metrics& metrics() { return metrics_; }
   LiveRequests& live() { return live_; }
+  // Null where responses are not kept.
+  ResponseStore* responses() { return responses_.get(); }
   double load_progress() const { return load_progress_.load(std::memory_order_relaxed); }
   MetricsNow FiguresNow(engine::EngineStats& stats) const;
   // Why requests cannot be answered now; nothing when they can.
@@ -75,6 +83,14 @@ class Service : public HttpHandler {
   };
   Caller Identify(const HttpRequest& request);
   std::optional<ApiError> Authorize(const HttpRequest& request, const Route& route, Caller& caller);
+  // Why the model there is, or is not, does not do for a route.
+  std::optional<ApiError> Missing(const Route& route);
+  // Counts a request against its key's quotas; the error when there is nothing left of them.
+  std::optional<ApiError> Meter(const Route& route, const KeyHolder& holder, RequestRecord& record);
+  // The answer to a browser that asks whether a script may ask; null for anything else.
+  std::unique_ptr<Reply> Preflight(const HttpRequest& request) const;
+  // The origin of the script that asks, if it may; else empty.
+  std::string CorsOrigin(const HttpRequest& request) const;
   std::unique_ptr<Reply> Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply);
 
   const ServiceOptions options_;
@@ -82,6 +98,8 @@ class Service : public HttpHandler {
   AccessLog& log_;
   Metrics metrics_;
   LiveRequests live_;
+  Quotas quotas_;
+  std::unique_ptr<ResponseStore> responses_;
   std::atomic<double> load_progress_ = 0.0;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;

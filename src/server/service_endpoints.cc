@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "server/openapi.h"
 #include "server/service.h"
 
 namespace adit::server {
@@ -17,17 +18,36 @@ std::unique_ptr<Reply> Answer(const Json& body) {
 }
 
 // What a request gets that does not say.
-Json DefaultsJson(const ApiModel& api) {
-  const SamplingParams defaults;
+Json DefaultsJson(const ServedModel& served) {
+  if (!served.generates()) {
+    return {{"pooling", engine::PoolingName(served.embedder().options().pooling)},
+            {"normalize", served.embedder().options().normalize},
+            {"dimensions", served.model().spec().hidden_dim}};
+  }
+  const ApiModel& api = served.api();
+  const SamplingParams& defaults = api.sampling;
   return {{"temperature", defaults.temperature},
           {"top_p", defaults.top_p},
           {"top_k", defaults.top_k},
           {"min_p", defaults.min_p},
+          {"typical_p", defaults.typical_p},
+          {"top_n_sigma", defaults.top_n_sigma},
           {"repetition_penalty", defaults.repetition_penalty},
+          {"repeat_last_n", defaults.repeat_last_n},
+          {"presence_penalty", defaults.presence_penalty},
+          {"frequency_penalty", defaults.frequency_penalty},
+          {"xtc_probability", defaults.xtc_probability},
+          {"xtc_threshold", defaults.xtc_threshold},
+          {"dry_multiplier", defaults.dry_multiplier},
+          {"mirostat", defaults.mirostat},
+          {"mirostat_tau", defaults.mirostat_tau},
+          {"mirostat_eta", defaults.mirostat_eta},
           {"max_tokens", api.default_max_tokens ? Json(*api.default_max_tokens) : Json()}};
 }
 
-Json CapabilitiesJson(const ApiModel& api) {
+Json CapabilitiesJson(const ServedModel& served) {
+  if (!served.generates()) return {"embedding", "rerank", "score"};
+  const ApiModel& api = served.api();
   Json list = {"completion"};
   if (api.chat.ok()) list.push_back("chat");
   if (api.chat.ok() && api.output.tools != ToolSyntax::kNone) list.push_back("tools");
@@ -45,10 +65,10 @@ Json ModelJson(const ServedModel& served, const std::string& id) {
           {"parent", nullptr},
           {"max_model_len", served.api().max_context},
           {"status", "loaded"},
-          {"capabilities", CapabilitiesJson(served.api())},
+          {"capabilities", CapabilitiesJson(served)},
           {"architecture", model.spec().architecture},
           {"size_bytes", model.file().size_bytes()},
-          {"defaults", DefaultsJson(served.api())}};
+          {"defaults", DefaultsJson(served)}};
 }
 
 Json LoadingJson(const Service& service) {
@@ -109,7 +129,15 @@ std::unique_ptr<Reply> ShowVersion(Call& call) {
 }
 
 std::unique_ptr<Reply> ShowLoad(Call& call) {
-  const engine::EngineStats stats = call.service.model()->engine().stats();
+  const ServedModel& served = *call.service.model();
+  if (!served.generates()) {
+    const engine::EmbeddingStats stats = served.embedder().stats();
+    return Answer({{"running", stats.num_requests},
+                   {"waiting", stats.num_waiting},
+                   {"requests", stats.num_requests},
+                   {"draining", call.service.draining()}});
+  }
+  const engine::EngineStats stats = served.engine().stats();
   return Answer({{"running", stats.num_running},
                  {"waiting", stats.num_waiting},
                  {"requests", stats.num_requests},
@@ -170,6 +198,10 @@ std::unique_ptr<Reply> ListRoutes(Call&) {
                     {"supported", route.endpoint != &NotSupported}});
   }
   return Answer({{"object", "list"}, {"data", std::move(data)}});
+}
+
+std::unique_ptr<Reply> ShowOpenApi(Call& call) {
+  return JsonReply(OpenApiText(Routes(), call.service.options().version));
 }
 
 std::unique_ptr<Reply> ShowCache(Call& call) {

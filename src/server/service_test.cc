@@ -21,10 +21,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-// SHA-256 of "reader" and of "writer".
+// SHA-256 of "reader", "writer" and "poor".
 constexpr const char* kKeys =
     "sha256:3d0941964aa3ebdcb00ccef58b1bb399f9f898465e9886d5aec7f31090a0fb30 id=reader scopes=read tenant=a\n"
-    "sha256:b93006774cbdd4b299389a03ac3d88c3a76b460d538795bc12718011a909fba5 id=writer scopes=inference tenant=b\n";
+    "sha256:b93006774cbdd4b299389a03ac3d88c3a76b460d538795bc12718011a909fba5 id=writer scopes=inference tenant=b\n"
+    "sha256:4e3795d05d9d3ed261ea49f6f8a047f90cc05a4436d187bb0bd28848561a571c id=poor rpm=2 tpm=1000\n";
 
 struct Response {
   HttpHead head;
@@ -144,7 +145,7 @@ TEST_F(ServiceTest, EachRouteHoldsToItsScopeAndLimit) {
   for (const Route& route : Routes()) {
     const std::string method(route.method);
     std::string path(route.path);
-    if (path.ends_with("{id}")) path.replace(path.size() - 4, 4, "x");
+    if (const size_t mark = path.find("{id}"); mark != std::string::npos) path.replace(mark, 4, "x");
     const auto with = [](const char* key) { return HttpHeaders{{"authorization", std::string("Bearer ") + key}}; };
     const bool is_public = route.scope == Scope::kPublic;
     EXPECT_EQ(Ask(method, path).head.status, is_public ? 200 : 401) << path;
@@ -161,6 +162,45 @@ TEST_F(ServiceTest, EachRouteHoldsToItsScopeAndLimit) {
   EXPECT_EQ(Ask("GET", "/nowhere").head.status, 401);
   EXPECT_EQ(Ask("GET", "/nowhere", "", {{"x-api-key", "reader"}}).head.status, 404);
   EXPECT_EQ(Ask("GET", "/v1/models").Header("WWW-Authenticate"), "Bearer");
+}
+
+TEST_F(ServiceTest, QuotasOfKeysAreKept) {
+  Start({}, /*with_keys=*/true);
+  const HttpHeaders poor = {{"x-api-key", "poor"}};
+  const std::string body = R"({"prompt": "abc", "max_tokens": 4, "ignore_eos": true})";
+  const Response first = Ask("POST", "/v1/completions", body, poor);
+  ASSERT_EQ(first.head.status, 200) << first.body;
+  EXPECT_EQ(first.Header("x-ratelimit-limit-requests"), "2");
+  EXPECT_EQ(first.Header("x-ratelimit-remaining-requests"), "1");
+  EXPECT_EQ(first.Header("x-ratelimit-limit-tokens"), "1000");
+  const int64_t used = first.json()["usage"]["total_tokens"];
+  EXPECT_EQ(first.Header("x-ratelimit-remaining-tokens"), std::to_string(1000 - used));
+  EXPECT_EQ(Ask("POST", "/v1/completions", body, poor).head.status, 200);
+  const Response refused = Ask("POST", "/v1/completions", body, poor);
+  EXPECT_EQ(refused.head.status, 429);
+  EXPECT_EQ(refused.json()["error"]["code"], "rate_limit_exceeded");
+  EXPECT_NE(refused.Header("Retry-After"), "");
+  EXPECT_EQ(refused.Header("x-ratelimit-remaining-requests"), "0");
+  EXPECT_EQ(Ask("GET", "/v1/models", "", poor).head.status, 200) << "what costs nothing is not counted";
+  EXPECT_EQ(Ask("POST", "/v1/completions", body, {{"x-api-key", "boss"}}).Header("x-ratelimit-limit-requests"), "");
+}
+
+TEST_F(ServiceTest, PagesMayAskWhereTheyAreNamed) {
+  Start({.cors_origins = {"https://good.org"}}, /*with_keys=*/true);
+  const auto preflight = [this](const char* origin) {
+    return Ask("OPTIONS", "/v1/completions", "", {{"origin", origin}, {"access-control-request-method", "POST"}});
+  };
+  EXPECT_EQ(preflight("https://good.org").head.status, 204);
+  EXPECT_EQ(preflight("https://good.org").Header("Access-Control-Allow-Origin"), "https://good.org");
+  EXPECT_THAT(preflight("https://good.org").Header("Access-Control-Allow-Headers"), HasSubstr("authorization"));
+  EXPECT_EQ(preflight("https://bad.org").head.status, 401);
+  EXPECT_EQ(preflight("https://bad.org").Header("Access-Control-Allow-Origin"), "");
+  const HttpHeaders asked = {{"origin", "https://good.org"}, {"x-api-key", "boss"}};
+  EXPECT_EQ(Ask("GET", "/health", "", asked).Header("Access-Control-Allow-Origin"), "https://good.org");
+  EXPECT_EQ(Ask("GET", "/health", "", {{"origin", "https://good.org"}}).Header("Access-Control-Allow-Origin"),
+            "https://good.org")
+      << "a page may read what is wrong, too";
+  EXPECT_EQ(Ask("GET", "/health", "", {{"x-api-key", "boss"}}).Header("Access-Control-Allow-Origin"), "");
 }
 
 TEST_F(ServiceTest, NoKeyIsNeededWhereThereAreNone) {

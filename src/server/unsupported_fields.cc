@@ -30,7 +30,6 @@ constexpr Field kFields[] = {
     {"thinking_token_budget", ""},
     // The prompt.
     {"chat_template", ""},
-    {"suffix", "\"\""},
     {"prompt_embeds", ""},
     // The engine.
     {"session_id", ""},
@@ -68,7 +67,10 @@ void Refuse(FieldReader& reader, const Field& field, const char* where) {
 
 void RefuseUnsupported(FieldReader& reader, ApiKind kind) {
   for (const Field& field : kFields) Refuse(reader, field, " yet");
-  if (kind == ApiKind::kChat) return Refuse(reader, {"prompt", ""}, " in chats");
+  if (kind == ApiKind::kChat) {
+    Refuse(reader, {"prompt", ""}, " in chats");
+    return Refuse(reader, {"suffix", "\"\""}, " in chats");
+  }
   for (const Field& field : kChatFields) Refuse(reader, field, " in completions");
 }
 

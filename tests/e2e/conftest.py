@@ -90,6 +90,12 @@ def gemma():
 
 
 @pytest.fixture(scope="session")
+def qwen_coder():
+    """A model that calls tools and fills gaps in code."""
+    return find_model("qwen2.5-coder-0.5b-instruct-q4_k_m.gguf", "qwen-coder-0.5b")
+
+
+@pytest.fixture(scope="session")
 def tiny():
     """The folder of tiny random models, NAME.gguf, with logits in NAME.safetensors. They have no chat template."""
     return ROOT / "tests/goldens/models"

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -103,7 +104,8 @@ BODIES = [b"", b"{", b"null", b"[]", b'"x"', b"{:", b'{"a":1,}', b'{"messages":[
 
 def test_broken_bodies(server):
     before = server.json("POST", "/v1/chat/completions", {**QUESTION, "max_tokens": 8})
-    for path in ("/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize", "/apply-template"):
+    for path in ("/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/messages/count_tokens", "/v1/responses",
+                 "/v1/responses/input_tokens", "/infill", "/tokenize", "/detokenize", "/apply-template"):
         for body in BODIES:
             status, headers, raw = server.ask("POST", path, body, {"Content-Type": "application/json"})
             assert 400 <= status < 500, (path, body[:60], raw)
@@ -138,7 +140,7 @@ def test_routes_and_names(server):
     assert status == 405 and json.loads(raw)["error"]["code"] == "method_not_allowed"
     status, headers, raw = server.ask("HEAD", "/health")
     assert (status, raw) == (200, b"") and int(headers["Content-Length"]) > 0
-    status, _, raw = server.ask("POST", "/v1/embeddings", {"input": "x"})
+    status, _, raw = server.ask("POST", "/v1/moderations", {"input": "x"})
     assert status == 501 and json.loads(raw)["error"]["code"] == "not_supported"
     _, headers, _ = server.ask("POST", "/v1/chat/completions", {**QUESTION, "max_tokens": 1, "user": "me", "odd": 1},
                                {"x-request-id": "abc-1"})
@@ -184,8 +186,8 @@ def test_clients_that_vanish_at_random_moments(slow_server):
         slow_server.ask("POST", "/admin/cache/flush")
         slow_server.json("POST", "/v1/completions", reference)
         slow_server.ask("POST", "/admin/cache/flush")
-        cache = slow_server.json("GET", "/admin/cache")
-        assert cache["held"] == 0, cache
+        # The figures are those of the end of a step, which may come after the answer.
+        slow_server.wait(lambda: slow_server.json("GET", "/admin/cache")["held"] == 0, "pages are still held", 10)
         if storm == 1:
             resident = slow_server.resident_bytes()
     assert slow_server.resident_bytes() < resident * 1.1 + (4 << 20)
@@ -312,9 +314,37 @@ def test_a_unix_socket(adit, tiny_gguf, tmp_path):
     process.stdout.close()
 
 
+def test_sampling_starts_from_the_flag_then_the_model(adit, oracle, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(oracle / "models/llama", folder, ignore=shutil.ignore_patterns("*.gguf", "golden*"))
+    for path in (folder, *folder.iterdir()):
+        path.chmod(0o755)
+    (folder / "generation_config.json").write_text(json.dumps(
+        {"do_sample": True, "temperature": 0.25, "top_k": 7, "top_p": 0.5, "repetition_penalty": 1.5}))
+    asked = {"prompt": "hello", "max_tokens": 12, "seed": 5, "ignore_eos": True}
+
+    def serve(name, *flags):
+        (tmp_path / name).mkdir()
+        with Server(adit, folder, tmp_path / name, "--alias", "m", *flags) as server:
+            server.wait_ready()
+            defaults = server.json("GET", "/v1/models/m")["defaults"]
+            return [defaults[key] for key in ("temperature", "top_k", "top_p", "repetition_penalty")], [
+                server.json("POST", "/v1/completions", {**asked, **more})["choices"][0]["text"]
+                for more in ({}, {"temperature": 0.25, "top_k": 7, "top_p": 0.5, "repetition_penalty": 1.5},
+                             {"temperature": 1, "top_k": 0, "top_p": 1, "repetition_penalty": 1})]
+
+    defaults, (plain, same, openai) = serve("model_says")
+    assert defaults == [0.25, 7, 0.5, 1.5] and plain == same and plain != openai
+    defaults, texts = serve("none", "--generation-config", "none")
+    assert defaults == [1, 0, 1, 1] and texts == [openai, same, openai]
+    defaults, texts = serve("flag", "--default-sampling", "temperature=1,top_k=0,repetition_penalty=1")
+    assert defaults == [1, 0, 0.5, 1] and texts[1:] == [same, openai]
+
+
 def test_wrong_flags(adit, tiny_gguf, tmp_path, server):
     for flags in (["--port", "70000"], ["--memory", "lots"], ["--max-body-mb", "0"], ["--drain-timeout", "-1"],
-                  ["--api-key", ""], ["--port", "1", "--uds", "x"], ["--scheduling-policy", "luck"]):
+                  ["--api-key", ""], ["--port", "1", "--uds", "x"], ["--scheduling-policy", "luck"],
+                  ["--default-sampling", "temperature"], ["--default-sampling", "n=2"], ["--task", "sing"]):
         adit.fails(2, "serve", tiny_gguf, *flags)
     adit.fails(3, "serve", "nothing.gguf")
     adit.fails(2, "serve", tiny_gguf, "--api-key-file", tmp_path / "none")

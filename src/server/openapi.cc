@@ -1,0 +1,136 @@
+#include "server/openapi.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "server/api_keys.h"
+
+namespace adit::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a body must have, and of what type its best-known fields are. Others are as docs/server.md says.
+struct BodySchema {
+  std::string_view path;
+  const char* schema;
+};
+
+constexpr const char* kChat =
+    R"({"required": ["messages"], "properties": {"messages": {"$ref": "#/components/schemas/Messages"}}})";
+constexpr const char* kMessages = R"({"type": "array", "minItems": 1, "items": {"type": "object",
+    "required": ["role", "content"], "properties": {"role": {"enum": ["user", "assistant"]},
+    "content": {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "object",
+        "required": ["type", "text"], "properties": {"type": {"const": "text"}, "text": {"type": "string"}}}}]}}}})";
+
+constexpr BodySchema kBodies[] = {
+    {"/v1/chat/completions", R"({"required": ["messages"], "properties": {"model": {"type": "string"},
+        "messages": {"$ref": "#/components/schemas/Messages"},
+        "max_tokens": {"type": ["integer", "null"], "minimum": 0}, "temperature": {"type": ["number", "null"],
+        "minimum": 0, "maximum": 2}, "stream": {"type": ["boolean", "null"]}}})"},
+    {"/v1/completions", R"({"required": ["prompt"], "properties": {"model": {"type": "string"},
+        "prompt": {"type": ["string", "array"]}, "max_tokens": {"type": ["integer", "null"], "minimum": 0},
+        "suffix": {"type": ["string", "null"]}, "stream": {"type": ["boolean", "null"]}}})"},
+    {"/v1/responses", R"({"required": ["input"], "properties": {"model": {"type": "string"},
+        "input": {"type": ["string", "array"]}, "instructions": {"type": ["string", "null"]},
+        "max_output_tokens": {"type": ["integer", "null"], "minimum": 0},
+        "previous_response_id": {"type": ["string", "null"]}, "store": {"type": ["boolean", "null"]},
+        "stream": {"type": ["boolean", "null"]}}})"},
+    {"/v1/responses/input_tokens", R"({"properties": {"input": {"type": ["string", "array"]}}})"},
+    {"/v1/messages", R"({"required": ["max_tokens", "messages"], "properties": {"model": {"type": "string"},
+        "max_tokens": {"type": "integer", "minimum": 1}, "system": {"type": ["string", "array"]},
+        "messages": {"$ref": "#/components/schemas/Messages"},
+        "stream": {"type": ["boolean", "null"]}}})"},
+    {"/v1/messages/count_tokens", kChat},
+    {"/v1/embeddings", R"({"required": ["input"], "properties": {"model": {"type": "string"},
+        "input": {"type": ["string", "array"]}, "encoding_format": {"enum": ["float", "base64"]},
+        "dimensions": {"type": "integer", "minimum": 1}}})"},
+    {"/v1/rerank", R"({"required": ["query", "documents"], "properties": {"query": {"type": "string"},
+        "documents": {"type": "array", "minItems": 1}, "top_n": {"type": "integer", "minimum": 1}}})"},
+    {"/v1/score", R"({"required": ["text_1", "text_2"], "properties": {"text_1": {"type": ["string", "array"]},
+        "text_2": {"type": ["string", "array"]}}})"},
+    {"/v1/chat/completions/input_tokens", kChat},
+    {"/v1/tokenize", R"({"properties": {"prompt": {"type": "string"}, "messages": {"type": "array"}}})"},
+    {"/v1/detokenize", R"({"required": ["tokens"], "properties": {"tokens": {"type": "array",
+        "items": {"type": "integer", "minimum": 0}}}})"},
+    {"/v1/apply-template", kChat},
+    {"/infill", R"({"required": ["input_prefix", "input_suffix"], "properties": {"input_prefix": {"type": "string"},
+        "input_suffix": {"type": "string"}, "input_extra": {"type": "array"}, "prompt": {"type": "string"}}})"},
+};
+
+// Routes may have a second name; what their bodies are is told once.
+Json BodyOf(std::string_view path) {
+  for (const BodySchema& body : kBodies) {
+    const std::string_view last = body.path.substr(body.path.find('/', 1) == std::string_view::npos ? 0 : 3);
+    if (path != body.path && path != last && !(path.starts_with("/v2") && path.substr(3) == last)) continue;
+    Json schema = Json::parse(body.schema);
+    schema["type"] = "object";
+    return schema;
+  }
+  return {{"type", "object"}};
+}
+
+Json ErrorSchema() {
+  const Json text = {{"type", "string"}};
+  const Json text_or_null = {{"type", {"string", "null"}}};
+  return {{"type", "object"},
+          {"required", {"error"}},
+          {"properties",
+           {{"error",
+             {{"type", "object"},
+              {"required", {"message", "type"}},
+              {"properties", {{"message", text}, {"type", text}, {"param", text_or_null}, {"code", text_or_null}}}}}}}};
+}
+
+Json Content(const char* type, Json schema) { return {{type, {{"schema", std::move(schema)}}}}; }
+
+Json Answers(const Route& route) {
+  Json good = Content("application/json", {{"type", "object"}});
+  if (route.path == "/metrics") good = Content("text/plain", {{"type", "string"}});
+  if (route.cost == CostClass::kGenerate) good["text/event-stream"] = {{"schema", {{"type", "string"}}}};
+  return {{"200", {{"description", "The answer"}, {"content", std::move(good)}}},
+          {"default",
+           {{"description", "What is wrong"},
+            {"content", Content("application/json", {{"$ref", "#/components/schemas/Error"}})}}}};
+}
+
+Json Operation(const Route& route) {
+  std::string id(route.method);
+  for (const char c : route.path) id += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  Json operation = {{"operationId", id},
+                    {"tags", {CostClassName(route.cost)}},
+                    {"description", fmt::format("Scope of the key: {}", ScopeName(route.scope))}};
+  operation["security"] = Json::array();
+  if (route.scope != Scope::kPublic) operation["security"] = Json::array({{{"bearer", Json::array()}}, Json::object()});
+  if (route.path.find("{id}") != std::string_view::npos) {
+    operation["parameters"] = Json::array(
+        {{{"name", "id"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}, {"minLength", 1}}}}});
+  }
+  if (route.body == BodyLimit::kFull) {
+    operation["requestBody"] = {{"required", true}, {"content", Content("application/json", BodyOf(route.path))}};
+  }
+  operation["responses"] = Answers(route);
+  return operation;
+}
+
+}  // namespace
+
+std::string OpenApiText(std::span<const Route> routes, std::string_view version) {
+  Json paths = Json::object();
+  for (const Route& route : routes) {
+    std::string method(route.method);
+    std::transform(method.begin(), method.end(), method.begin(), [](char c) { return static_cast<char>(c | 0x20); });
+    paths[std::string(route.path)][method] = Operation(route);
+  }
+  Json document = {{"openapi", "3.1.0"},
+                   {"info", {{"title", "adit"}, {"version", version}}},
+                   {"components",
+                    {{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
+                     {"schemas", {{"Error", ErrorSchema()}, {"Messages", Json::parse(kMessages)}}}}}};
+  document["paths"] = std::move(paths);
+  return document.dump();
+}
+
+}  // namespace adit::server

@@ -1,0 +1,40 @@
+#include "server/request_checks.h"
+
+#include <fmt/core.h>
+
+namespace adit::server {
+namespace {
+
+constexpr size_t kMaxHeaderBytes = 1024;
+
+}  // namespace
+
+std::optional<ApiError> CheckAsked(const Service& service, const std::string& model,
+                                   const std::vector<std::string>& ignored) {
+  const ServedModel& served = *service.model();
+  if (!served.Answers(model)) {
+    return ApiError{.status = 404,
+                    .code = "model_not_found",
+                    .message = fmt::format("the model '{}' is not served here; there is '{}'", model, served.name()),
+                    .param = "model"};
+  }
+  if (service.options().strict_params && !ignored.empty()) {
+    const std::string& name = ignored.front();
+    return ApiError{.code = "unknown_parameter", .message = fmt::format("'{}' is not known", name), .param = name};
+  }
+  return std::nullopt;
+}
+
+void AddIgnored(const std::vector<std::string>& ignored, HttpHead& head) {
+  if (ignored.empty()) return;
+  std::string text;
+  for (const std::string& word : ignored) {
+    // Only what a header may hold.
+    std::string printable;
+    for (const char c : word) printable += c > 0x20 && c < 0x7F && c != ',' ? c : '?';
+    text += (text.empty() ? "" : ", ") + printable;
+  }
+  head.headers.emplace_back("x-ignored-params", text.substr(0, kMaxHeaderBytes));
+}
+
+}  // namespace adit::server
