@@ -34,7 +34,10 @@ Result<formats::WeightTypes> TypesOf(const formats::GgufFile& model, const std::
   if (type) {
     const std::optional<DType> dtype = ParseDType(*type);
     if (!dtype || EncodeFor(*dtype) == nullptr) {
-      return InvalidArgument("no type '{}' to write; known are f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1", *type);
+      return InvalidArgument(
+          "no type '{}' to write; known are f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, "
+          "mxfp4, tq1_0, tq2_0",
+          *type);
     }
     types = formats::TypesForQuantization(*dtype);
   }

@@ -23,7 +23,7 @@ struct [[gnu::packed]] BlockIQ1M {
 static_assert(sizeof(BlockIQ1M) == 56);
 
 // The bits of d.
-constexpr uint16_t ScaleBitsOf(const BlockIQ1M& block) {
+[[gnu::always_inline]] constexpr uint16_t ScaleBitsOf(const BlockIQ1M& block) {
   return static_cast<uint16_t>(block.scales[0] >> 12 | (block.scales[1] >> 12) << 4 | (block.scales[2] >> 12) << 8 |
                                (block.scales[3] >> 12) << 12);
 }

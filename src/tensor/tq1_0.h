@@ -24,7 +24,7 @@ struct [[gnu::packed]] BlockTQ1_0 {
 static_assert(sizeof(BlockTQ1_0) == 54);
 
 // Digit n = 0..4 of a byte: the product with 3^n, of which one byte is kept, brings it to the front.
-constexpr int TernaryDigit(uint8_t byte, int n) {
+[[gnu::always_inline]] constexpr int TernaryDigit(uint8_t byte, int n) {
   constexpr int kPowers[] = {1, 3, 9, 27, 81};
   return static_cast<uint8_t>(byte * kPowers[n]) * 3 >> 8;
 }
@@ -34,7 +34,7 @@ struct TernaryPlace {
   int byte;
   int digit;
 };
-constexpr TernaryPlace TernaryPlaceOf(int i) {
+[[gnu::always_inline]] constexpr TernaryPlace TernaryPlaceOf(int i) {
   if (i < 160) return {i % 32, i / 32};
   if (i < 240) return {32 + (i - 160) % 16, (i - 160) / 16};
   return {48 + (i - 240) % 4, (i - 240) / 4};
