@@ -25,6 +25,8 @@ Result<int> Run(const BenchModelOptions& options);
 Result<int> Run(const BenchStartupOptions& options);
 Result<int> Run(const DoctorOptions& options);
 Result<int> Run(const VersionOptions& options);
+Result<int> Run(const CompletionOptions& options);
+Result<int> Run(const ManualOptions& options);
 
 }  // namespace adit::cli
 

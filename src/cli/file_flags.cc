@@ -85,8 +85,15 @@ void AddEmbed(CLI::App& app, EmbedOptions& out) {
 void AddConvert(CLI::App& app, ConvertOptions& out) {
   AddModel(app, out.model);
   AddRequired(app, "OUT", out.output, "The .gguf file to write");
-  AddText(app, "--type", out.type, "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1 [as stored]",
+  AddText(app, "--type", out.type,
+          "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, mxfp4, tq1_0, tq2_0 [as stored]",
           "TYPE");
+}
+
+void AddCompletion(CLI::App& app, CompletionOptions& out) {
+  AddWord(
+      app, "SHELL", {"bash", "zsh", "fish"}, [&out](const std::string& shell) { out.shell = shell; },
+      "Which shell's script to print: bash, zsh or fish", "");
 }
 
 }  // namespace adit::cli

@@ -122,7 +122,7 @@ void AddKernelChoice(CLI::App& app, EngineOptions& out) {
                                "Type that float weights are held in: auto (as stored), f32, f16, bf16 [auto]", "TYPE");
   CLI::Option* quantization =
       AddText(app, "--quantization", out.quantization,
-              "Quantise float weights while loading: q8_0, q4_0, q4_1, q5_0, q5_1 [none]", "TYPE");
+              "Quantise float weights while loading: q8_0, q4_0, q4_1, q5_0, q5_1, mxfp4, tq1_0, tq2_0 [none]", "TYPE");
   dtype->check([](const std::string& text) { return engine::WeightTypesFor(text, std::nullopt).status().message(); });
   quantization->excludes(dtype)->check(
       [](const std::string& text) { return engine::WeightTypesFor(std::nullopt, text).status().message(); });
