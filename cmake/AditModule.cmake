@@ -1,5 +1,5 @@
 # adit_module(kv SOURCES a.cc DEPS base LIBS fmt::fmt TESTS a_test.cc TEST_DEPS formats)
-# makes the library adit_kv (alias adit::kv) and its test program kv_test.
+# makes the library adit_kv (alias adit::kv) and its test program kv_test. PRELUDE names another prelude than `prelude`.
 # DEPS must stand in the folder's row of docs/layers.txt. TEST_DEPS are further modules that only tests use.
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/docs/layers.txt ADIT_LAYER_ROWS REGEX "^[a-z]+:")
@@ -57,25 +57,46 @@ function(adit_target_options target)
 endfunction()
 
 # Tests are optimised a little. What gcc 12 says of the standard library's strings then is wrong.
-function(adit_test_options target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-                                             -Wno-stringop-overread)
+set(ADIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND ADIT_TEST_OPTIONS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+endif()
+
+# Preludes: headers that nearly every file of a kind includes, compiled once per kind; half of the time that a file takes.
+# Every file names what it includes all the same. A compiler cache keeps files that use preludes only with settings of
+# its own, and is faster still, so with one there are none.
+# PROGRAMS: for files of programs, which are compiled to run in one place, not of libraries.
+function(adit_prelude name)
+  cmake_parse_arguments(ARG "PROGRAMS" "" "LIBS;HEADERS;OPTIONS" ${ARGN})
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}.cc CONTENT "int main() { return 0; }\n")
+  if(ARG_PROGRAMS)
+    add_executable(adit_${name} ${PROJECT_BINARY_DIR}/generated/${name}.cc)
+  else()
+    add_library(adit_${name} OBJECT ${PROJECT_BINARY_DIR}/generated/${name}.cc)
+  endif()
+  adit_target_options(adit_${name})
+  target_link_libraries(adit_${name} PRIVATE ${ARG_LIBS})
+  target_compile_options(adit_${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(adit_${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+
+function(adit_use_prelude target name)
+  if(TARGET adit_${name})
+    target_link_libraries(${target} PRIVATE fmt::fmt)
+    target_precompile_headers(${target} REUSE_FROM adit_${name})
   endif()
 endfunction()
 
-# What nearly every test includes, compiled once: half of the time that a test's file takes. A compiler cache keeps files
-# that use it only with settings of its own, and is faster still.
-if(ADIT_BUILD_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_prelude.cc CONTENT "int main() { return 0; }\n")
-  add_executable(adit_test_prelude ${PROJECT_BINARY_DIR}/generated/test_prelude.cc)
-  adit_target_options(adit_test_prelude)
-  target_link_libraries(adit_test_prelude PRIVATE GTest::gmock fmt::fmt)
-  adit_test_options(adit_test_prelude)
-  target_precompile_headers(adit_test_prelude PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/core.h> <algorithm>
-                            <functional> <map> <memory> <optional> <random> <span> <string> <unordered_map> <variant>
-                            <vector>)
+set(standard_headers <algorithm> <array> <atomic> <chrono> <functional> <map> <memory> <mutex> <optional> <span> <string>
+                     <string_view> <unordered_map> <variant> <vector>)
+adit_prelude(prelude LIBS fmt::fmt HEADERS ${standard_headers} <fmt/format.h>)
+adit_prelude(json_prelude LIBS fmt::fmt HEADERS ${standard_headers} <fmt/format.h> <nlohmann/json.hpp>)
+if(ADIT_BUILD_TESTS)
+  set(test_headers ${standard_headers} <fmt/core.h> <random> <gmock/gmock.h> <gtest/gtest.h>)
+  adit_prelude(test_prelude PROGRAMS LIBS fmt::fmt GTest::gmock HEADERS ${test_headers} OPTIONS ${ADIT_TEST_OPTIONS})
 endif()
 
 # adit_test(name SOURCES a_test.cc LIBS adit::kv LABELS fast): one GoogleTest program, each test known to ctest.
@@ -92,17 +113,14 @@ function(adit_test name)
   target_compile_definitions(${name} PRIVATE ADIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ADIT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared")
   adit_target_options(${name})
-  adit_test_options(${name})
-  if(TARGET adit_test_prelude)
-    target_link_libraries(${name} PRIVATE fmt::fmt)
-    target_precompile_headers(${name} REUSE_FROM adit_test_prelude)
-  endif()
+  target_compile_options(${name} PRIVATE ${ADIT_TEST_OPTIONS})
+  adit_use_prelude(${name} test_prelude)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
 endfunction()
 
 function(adit_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRIVATE_LIBS;TESTS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRIVATE_LIBS;PRELUDE;TESTS;TEST_DEPS" ${ARGN})
   adit_check_layer(${name} ${ARG_DEPS})
   add_library(adit_${name} STATIC ${ARG_SOURCES})
   add_library(adit::${name} ALIAS adit_${name})
@@ -111,6 +129,10 @@ function(adit_module name)
     target_link_libraries(adit_${name} PUBLIC adit::${dep})
   endforeach()
   target_link_libraries(adit_${name} PUBLIC ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
+  if(NOT ARG_PRELUDE)
+    set(ARG_PRELUDE prelude)
+  endif()
+  adit_use_prelude(adit_${name} ${ARG_PRELUDE})
   if(ARG_TESTS)
     set(libs adit::${name})
     foreach(dep IN LISTS ARG_TEST_DEPS)

@@ -19,7 +19,7 @@ import re
 import sys
 
 SUFFIXES = (".h", ".cc", ".cu", ".cuh", ".inc")
-ISA_FOLDERS = tuple(f"src/kernels/{name}/" for name in ("avx2", "avx512", "amx", "neon", "sve", "generic", "emulate"))
+ISA_FOLDERS = tuple(f"src/kernels/{name}/" for name in ("avx2", "avx512", "avx512bf16", "amx", "neon", "sve", "generic", "emulate"))
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)

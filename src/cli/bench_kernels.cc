@@ -43,6 +43,22 @@ Result<std::vector<DType>> TypesOf(const BenchKernelsOptions& options, const ker
   return types;
 }
 
+plan::PassWork WorkOf(const plan::MatmulTime& time, kernels::ActivationFormat activation) {
+  plan::PassWork work{.weight_bytes = time.weight_bytes};
+  switch (activation) {
+    case kernels::ActivationFormat::kF32:
+      work.f32_ops = time.ops;
+      break;
+    case kernels::ActivationFormat::kBF16:
+      work.bf16_ops = time.ops;
+      break;
+    case kernels::ActivationFormat::kQ8:
+      work.q8_ops = time.ops;
+      break;
+  }
+  return work;
+}
+
 Status MeasureAll(const BenchKernelsOptions& options, const kernels::KernelTable& kernels, int num_threads,
                   TableReport& report) {
   ADIT_ASSIGN_OR_RETURN(const std::vector<DType> types, TypesOf(options, kernels));
@@ -51,7 +67,7 @@ Status MeasureAll(const BenchKernelsOptions& options, const kernels::KernelTable
   ProgressBar bar(Stderr(), fmt::format("{} threads", num_threads));
   size_t done = 0;
   for (const DType type : types) {
-    const bool is_q8 = kernels.weights[static_cast<int>(type)].activation == kernels::ActivationFormat::kQ8;
+    const kernels::ActivationFormat activation = kernels.weights[static_cast<int>(type)].activation;
     for (const auto& [num_rows, num_cols] : options.shapes) {
       for (const int64_t num_tokens : options.rows) {
         if (num_cols % Traits(type).block_elements != 0) continue;
@@ -59,8 +75,7 @@ Status MeasureAll(const BenchKernelsOptions& options, const kernels::KernelTable
             const plan::MatmulTime time,
             plan::TimeMatmul(*team, kernels,
                              {.dtype = type, .num_rows = num_rows, .num_cols = num_cols, .num_tokens = num_tokens}));
-        plan::PassWork work{.weight_bytes = time.weight_bytes};
-        (is_q8 ? work.q8_ops : work.f32_ops) = time.ops;
+        const plan::PassWork work = WorkOf(time, activation);
         const double least = plan::LeastSeconds(work, limits);
         report.rows.push_back({std::string("matmul"), std::string(Traits(type).name),
                                fmt::format("{}x{}", num_rows, num_cols), num_tokens, static_cast<int64_t>(num_threads),

@@ -26,6 +26,10 @@ void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out);
 void AddBenchModel(CLI::App& app, BenchModelOptions& out);
 void AddBenchStartup(CLI::App& app, BenchStartupOptions& out);
 void AddCompletion(CLI::App& app, CompletionOptions& out);
+void AddEvalPerplexity(CLI::App& app, EvalPerplexityOptions& out);
+void AddEvalKld(CLI::App& app, EvalKldOptions& out);
+void AddEvalHellaSwag(CLI::App& app, EvalHellaSwagOptions& out);
+void AddEvalMmlu(CLI::App& app, EvalMmluOptions& out);
 
 }  // namespace adit::cli
 

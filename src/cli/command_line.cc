@@ -48,6 +48,11 @@ class Parser {
     Add("startup", "Time from nothing to a first token", &AddBenchStartup, bench);
     Add("kernels", "Matrix products of each type against the limits", &AddBenchKernels, bench);
     Add("roofline", "What this machine can read and multiply", &AddBenchRoofline, bench);
+    CLI::App* eval = app_.add_subcommand("eval", "How good a model's predictions are")->require_subcommand(0, 1);
+    Add("perplexity", "How well a model predicts a text", &AddEvalPerplexity, eval);
+    Add("kld", "How far its predictions are from those of a base", &AddEvalKld, eval);
+    Add("hellaswag", "How often it chooses the right ending of a scene", &AddEvalHellaSwag, eval);
+    Add("mmlu", "How often it chooses the right letter of a question", &AddEvalMmlu, eval);
     Add(
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(

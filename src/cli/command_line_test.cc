@@ -35,6 +35,20 @@ std::string ErrorOf(const std::vector<const char*>& arguments) {
   return line.status().message();
 }
 
+TEST(CommandLine, EvalHasCommandsOfItsOwn) {
+  const EvalPerplexityOptions perplexity =
+      ParseAs<EvalPerplexityOptions>({"eval", "perplexity", "m", "-f", "t", "--ctx", "64", "--save-base", "b"});
+  EXPECT_EQ(perplexity.model, "m");
+  EXPECT_EQ(perplexity.file, "t");
+  EXPECT_EQ(perplexity.context, 64);
+  EXPECT_EQ(perplexity.save_base, "b");
+  const EvalKldOptions kld = ParseAs<EvalKldOptions>({"eval", "kld", "m", "--base", "b", "--limit", "3", "--json"});
+  EXPECT_EQ(kld.base, "b");
+  EXPECT_EQ(kld.limit, 3);
+  EXPECT_TRUE(kld.json && kld.file.empty());
+  EXPECT_EQ(ParseAs<EvalMmluOptions>({"eval", "mmlu", "m", "-f", "t", "--shots", "5"}).examples, 5);
+}
+
 TEST(CommandLine, RunHasTheDefaultsOfLlamaCli) {
   const RunOptions options = ParseAs<RunOptions>({"run", "m.gguf"});
   EXPECT_EQ(options.model, "m.gguf");

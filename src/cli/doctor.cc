@@ -52,9 +52,9 @@ std::string MemoryRows(const engine::Machine& machine) {
 Result<std::string> ChosenKernels(const engine::Machine& machine) {
   const std::string wanted = ChosenIsa({});
   for (const engine::KernelSetStatus& set : machine.kernel_sets) {
-    if (wanted != "auto" && set.name != wanted) continue;
+    if (wanted == "auto" ? !set.automatic : set.name != wanted) continue;
     if (set.available) return set.name;
-    if (wanted != "auto") return Unsupported("ADIT_ISA: this machine lacks {} for '{}'", set.missing, wanted);
+    return Unsupported("ADIT_ISA: this machine lacks {} for '{}'", set.missing, wanted);
   }
   return InvalidArgument("ADIT_ISA: no kernel set '{}' in this build", wanted);
 }
@@ -63,6 +63,7 @@ std::string KernelRows(const engine::Machine& machine, std::string_view chosen) 
   std::string text;
   for (const engine::KernelSetStatus& set : machine.kernel_sets) {
     std::string state = set.available ? "available" : "needs " + set.missing;
+    if (set.available && !set.automatic) state += ", by name only: no faster here";
     if (set.name == chosen) state += ", used";
     text += Row("kernels " + set.name, state);
   }

@@ -75,8 +75,10 @@ Result<plan::MachineLimits> MeasureLimits(WorkerTeam& team, const kernels::Kerne
   plan::MachineLimits limits;
   ADIT_ASSIGN_OR_RETURN(limits.read_bytes_per_s, plan::MeasureReadRate(team, read_bytes));
   for (const plan::Multiplier& multiplier : plan::Multipliers()) {
-    if (multiplier.set != kernels.name) continue;
+    // A set has the multipliers of those that its name starts with.
+    if (!std::string_view(kernels.name).starts_with(multiplier.set)) continue;
     if (multiplier.type == "int8") limits.q8_ops_per_s = plan::MeasureOps(team, multiplier);
+    if (multiplier.type == "bf16") limits.bf16_ops_per_s = plan::MeasureOps(team, multiplier);
     if (multiplier.type == "f32") limits.f32_ops_per_s = plan::MeasureOps(team, multiplier);
   }
   return limits;
@@ -88,6 +90,7 @@ void AddLimits(const plan::MachineLimits& limits, int64_t num_threads, TableRepo
   };
   add("read_bytes", limits.read_bytes_per_s);
   add("int8_ops", limits.q8_ops_per_s);
+  add("bf16_ops", limits.bf16_ops_per_s);
   add("f32_ops", limits.f32_ops_per_s);
 }
 

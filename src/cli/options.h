@@ -203,6 +203,30 @@ struct ConvertOptions {
   std::optional<std::string> type;
 };
 
+// What the commands of eval have in common.
+struct EvalOptions {
+  std::string model;
+  std::string file;
+  std::optional<int64_t> limit;  // windows or items
+  std::optional<int64_t> context;
+  bool json = false;
+  EngineOptions engine;
+};
+
+struct EvalPerplexityOptions : EvalOptions {
+  std::optional<std::string> save_base;
+};
+
+struct EvalKldOptions : EvalOptions {
+  std::string base;  // a model, or a file of logits
+};
+
+struct EvalChoiceOptions : EvalOptions {
+  int64_t examples = 0;
+};
+struct EvalHellaSwagOptions : EvalChoiceOptions {};
+struct EvalMmluOptions : EvalChoiceOptions {};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
@@ -216,7 +240,8 @@ struct ManualOptions {};
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
                  EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions,
-                 BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions, BenchStartupOptions, DoctorOptions,
+                 BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions, BenchStartupOptions,
+                 EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions, EvalMmluOptions, DoctorOptions,
                  VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli

@@ -1,5 +1,7 @@
 #include "engine/loaded_model.h"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <utility>
 
@@ -18,6 +20,14 @@ Status CheckVocabulary(const formats::GgufFile& file, const models::ModelSpec& s
   if (spec.vocab_size >= tokenizer.vocab_size()) return Status();
   return Corrupt("gguf: {}: tensor 'token_embd.weight' has {} rows for the {} tokens of tokenizer.ggml.tokens",
                  file.path(), spec.vocab_size, tokenizer.vocab_size());
+}
+
+// The model stays for long: what only its loading needed goes back to the system.
+void ReturnMemory(const formats::GgufFile& file) {
+  file.ReleaseHeader();
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -42,6 +52,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
                         models::LoadWeights(model->spec_, model->file_, model->exec_context(),
                                             options.activation_terms.value_or(models::ActivationTermsFor(model->spec_)),
                                             options.progress));
+  ReturnMemory(*model->file_);
   model->load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

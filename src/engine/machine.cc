@@ -184,7 +184,8 @@ Machine ReadMachine(const std::string& root) {
   machine.transparent_huge_pages = Chosen(ReadFile(root + "/sys/kernel/mm/transparent_hugepage/enabled"));
   machine.huge_page_bytes = NumberOr0(Field(memory, "Hugepagesize", ':'));
   for (const kernels::KernelSet& set : kernels::KernelSets()) {
-    machine.kernel_sets.push_back({.name = set.table->name, .available = set.available, .missing = set.missing});
+    machine.kernel_sets.push_back(
+        {.name = set.table->name, .available = set.available, .automatic = set.automatic, .missing = set.missing});
   }
   return machine;
 }

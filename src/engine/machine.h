@@ -19,7 +19,8 @@ struct CpuCache {
 struct KernelSetStatus {
   std::string name;
   bool available = false;
-  std::string missing;  // empty when available
+  bool automatic = false;  // whether `auto` takes it where no faster one can run
+  std::string missing;     // empty when available
 };
 
 // What the system tells of the machine, for people. What it does not tell stays empty or 0.

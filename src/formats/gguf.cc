@@ -76,7 +76,10 @@ class OpenGguf final : public GgufFile {
  public:
   // The header must have passed CheckPlaces() against `data`.
   OpenGguf(std::optional<MappedFile> file, size_t size_bytes, GgufHeader header, std::span<const std::byte> data)
-      : file_(std::move(file)), size_bytes_(size_bytes), header_(std::move(header)) {
+      : file_(std::move(file)),
+        size_bytes_(size_bytes),
+        header_bytes_(size_bytes - data.size()),
+        header_(std::move(header)) {
     tensors_.reserve(header_.tensors.size());
     for (const GgufTensorEntry& entry : header_.tensors) {
       index_.emplace(entry.name, tensors_.size());
@@ -118,11 +121,19 @@ class OpenGguf final : public GgufFile {
   uint32_t version() const override { return header_.version; }
   std::string Format() const override { return fmt::format("GGUF version {}", header_.version); }
   size_t size_bytes() const override { return size_bytes_; }
+  void ReleaseHeader() const override {
+    if (file_) file_->Release(file_->bytes().first(header_bytes_));
+  }
 
  private:
+  void Copy(std::span<const std::byte> bytes, std::byte* out) const override {
+    file_ ? file_->Copy(bytes, out) : GgufFile::Copy(bytes, out);
+  }
+
   // Constant after construction.
   std::optional<MappedFile> file_;  // none over bytes in memory
   size_t size_bytes_;
+  size_t header_bytes_;  // before the data of the tensors
   GgufHeader header_;
   std::vector<TensorInfo> tensors_;                 // names are views of header_.tensors
   std::vector<std::span<const std::byte>> stored_;  // of each tensor, as it lies in the file

@@ -31,6 +31,9 @@ class GgufFile : public WeightSource {
   // What it is, for people: "GGUF version 3".
   virtual std::string Format() const = 0;
   virtual size_t size_bytes() const = 0;
+  // What is before the tensors has been read for now: its pages may leave memory. The metadata can be read all the
+  // same.
+  virtual void ReleaseHeader() const = 0;
 };
 
 }  // namespace adit::formats

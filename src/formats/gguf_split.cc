@@ -61,6 +61,9 @@ class SplitGguf final : public GgufFile {
     const Origin& origin = origins_[static_cast<size_t>(&tensor - tensors_.data())];
     origin.part->ReadRows(*origin.tensor, first_row, num_rows, out);
   }
+  void ReleaseHeader() const override {
+    for (const auto& part : parts_) part->ReleaseHeader();
+  }
   const GgufMetadata& metadata() const override { return parts_.front()->metadata(); }
   uint32_t version() const override { return parts_.front()->version(); }
   std::string Format() const override { return fmt::format("{}, {} files", parts_.front()->Format(), parts_.size()); }

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <system_error>
 #include <utility>
@@ -26,6 +27,7 @@ class FileDescriptor {
     if (fd_ >= 0) close(fd_);
   }
   int get() const { return fd_; }
+  int Take() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -37,7 +39,7 @@ std::string ErrorText(int error) { return std::generic_category().message(error)
 
 Result<MappedFile> MappedFile::Open(const std::string& path) {
   // O_NONBLOCK keeps the open of a FIFO from waiting for a writer; regular files ignore it.
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR) return NotFound("cannot open '{}': no such file", path);
@@ -52,13 +54,16 @@ Result<MappedFile> MappedFile::Open(const std::string& path) {
   const auto size_bytes = static_cast<size_t>(info.st_size);
   void* data = mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) return Io("cannot map the {} bytes of '{}': {}", size_bytes, path, ErrorText(errno));
-  return MappedFile(static_cast<const std::byte*>(data), size_bytes);
+  return MappedFile(file.Take(), static_cast<const std::byte*>(data), size_bytes);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_bytes_(std::exchange(other.size_bytes_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
   std::swap(data_, other.data_);
   std::swap(size_bytes_, other.size_bytes_);
   return *this;
@@ -66,6 +71,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_bytes_);
+  if (fd_ >= 0) close(fd_);
 }
 
 bool MappedFile::Contains(std::span<const std::byte> range) const {
@@ -86,6 +92,20 @@ void MappedFile::Release(std::span<const std::byte> range) const {
   if (first_page >= end) return;
   // Advice only: when it fails the pages stay, which is harmless.
   madvise(reinterpret_cast<void*>(first_page), end - first_page, MADV_DONTNEED);
+}
+
+void MappedFile::Copy(std::span<const std::byte> range, std::byte* out) const {
+  ADIT_DCHECK(Contains(range));
+  size_t done = 0;
+  while (done < range.size()) {
+    const ssize_t count = pread(fd_, out + done, range.size() - done,
+                                static_cast<off_t>(range.data() - data_ + static_cast<ptrdiff_t>(done)));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    done += static_cast<size_t>(count);
+  }
+  // What cannot be read cannot be mapped either, and ends the process as it does for every reader of the mapping.
+  if (done < range.size()) std::memcpy(out + done, range.data() + done, range.size() - done);
 }
 
 }  // namespace adit::formats

@@ -31,10 +31,14 @@ class MappedFile {
   bool Contains(std::span<const std::byte> range) const;
   // Lets the pages that lie wholly inside `range`, a part of bytes(), leave memory. Reading them again reads the file.
   void Release(std::span<const std::byte> range) const;
+  // Copies `range`, a part of bytes(), to `out` by reading the file, so that its pages need not enter this process's
+  // memory. For what is read here and there: a mapping brings in many pages around each that is touched.
+  void Copy(std::span<const std::byte> range, std::byte* out) const;
 
  private:
-  MappedFile(const std::byte* data, size_t size_bytes) : data_(data), size_bytes_(size_bytes) {}
+  MappedFile(int fd, const std::byte* data, size_t size_bytes) : fd_(fd), data_(data), size_bytes_(size_bytes) {}
 
+  int fd_ = -1;
   const std::byte* data_ = nullptr;
   size_t size_bytes_ = 0;
 };

@@ -118,6 +118,22 @@ TEST(MappedFile, ReleaseGivesPagesBackAndTheyReadAgain) {
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), file->bytes().begin()));
 }
 
+TEST(MappedFile, CopyReadsTheFileAndLeavesItsPagesOut) {
+  const std::vector<std::byte> bytes = Pattern(size_t{32} << 20);
+  const TempFile temp("copy", bytes);
+  const auto file = MappedFile::Open(temp.path());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  const int64_t before = ResidentBytes();
+  std::vector<std::byte> copy(700);
+  for (size_t begin = 0; begin + copy.size() <= bytes.size(); begin += 65537) {
+    file->Copy(file->bytes().subspan(begin, copy.size()), copy.data());
+    ASSERT_TRUE(std::equal(copy.begin(), copy.end(), bytes.begin() + static_cast<ptrdiff_t>(begin))) << begin;
+  }
+  file->Copy(file->bytes().last(copy.size()), copy.data());
+  EXPECT_TRUE(std::equal(copy.begin(), copy.end(), bytes.end() - static_cast<ptrdiff_t>(copy.size())));
+  EXPECT_LT(ResidentBytes(), before + (int64_t{4} << 20));
+}
+
 // Neighbouring tensors share pages, so a range without a whole page releases nothing, and odd ranges are fine.
 TEST(MappedFile, ReleaseTakesAnyRange) {
   const std::vector<std::byte> bytes = Pattern(5 * 4096 + 123);

@@ -44,6 +44,7 @@ class RetypedModel final : public GgufFile {
   const std::string& path() const override { return model_->path(); }
   void Release(std::span<const std::byte> bytes) const override { model_->Release(bytes); }
   void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const override;
+  void ReleaseHeader() const override { model_->ReleaseHeader(); }
   const GgufMetadata& metadata() const override { return model_->metadata(); }
   uint32_t version() const override { return model_->version(); }
   std::string Format() const override { return model_->Format(); }

@@ -197,6 +197,12 @@ Result<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
   return file;
 }
 
+bool SafetensorsFile::Copy(std::span<const std::byte> bytes, std::byte* out) const {
+  if (!file_ || !file_->Contains(bytes)) return false;
+  file_->Copy(bytes, out);
+  return true;
+}
+
 void SafetensorsFile::Release(std::span<const std::byte> bytes) const {
   if (file_ && file_->Contains(bytes)) file_->Release(bytes);
 }

@@ -48,6 +48,8 @@ class SafetensorsFile {
   std::span<const SafetensorsTensor> tensors() const { return tensors_; }
   // As WeightSource::Release; bytes that are not of this file are left alone.
   void Release(std::span<const std::byte> bytes) const;
+  // Copies `bytes` to `out` by reading the file, as MappedFile::Copy; false when they are not this file's.
+  bool Copy(std::span<const std::byte> bytes, std::byte* out) const;
 
  private:
   SafetensorsFile() = default;

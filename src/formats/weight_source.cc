@@ -8,8 +8,11 @@ namespace adit::formats {
 void WeightSource::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const {
   if (num_rows == 0) return;
   const size_t row_bytes = tensor.row_bytes();
-  std::memcpy(out, tensor.data.data() + static_cast<size_t>(first_row) * row_bytes,
-              static_cast<size_t>(num_rows) * row_bytes);
+  Copy(tensor.data.subspan(static_cast<size_t>(first_row) * row_bytes, static_cast<size_t>(num_rows) * row_bytes), out);
+}
+
+void WeightSource::Copy(std::span<const std::byte> bytes, std::byte* out) const {
+  std::memcpy(out, bytes.data(), bytes.size());
 }
 
 void ReadFloats(const WeightSource& source, const TensorInfo& tensor, float* out) {

@@ -45,9 +45,13 @@ class WeightSource {
   virtual const std::string& path() const = 0;
   // These bytes have been copied and their pages may leave memory; reading them again is allowed and reads the file.
   virtual void Release(std::span<const std::byte> bytes) const = 0;
-  // Writes rows [first_row, first_row + num_rows) of one of its tensors, of row_bytes() each, to `out`. Where the
-  // tensor is computed, the pages it was computed from may leave memory as by Release.
+  // Writes rows [first_row, first_row + num_rows) of one of its tensors, of row_bytes() each, to `out`, and leaves
+  // no page of a file in memory for it: for rows that are read here and there.
   virtual void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const;
+
+ protected:
+  // Copies a part of some tensor's data to `out`; from a file, not through its mapping.
+  virtual void Copy(std::span<const std::byte> bytes, std::byte* out) const;
 };
 
 // All elements of a tensor of `source`, widened, in `out`.

@@ -18,8 +18,9 @@ enum class CpuFeature : uint8_t {
   kAvx512Dq,
   kAvx512Vl,
   kAvx512Vnni,
+  kAvx512Bf16,
 };
-inline constexpr int kNumCpuFeatures = 8;
+inline constexpr int kNumCpuFeatures = 9;
 
 // As compilers and /proc/cpuinfo name it: "avx512vnni".
 const char* Name(CpuFeature feature);
@@ -30,7 +31,8 @@ struct CpuidRegisters {
   uint32_t leaf1_ecx = 0;
   uint32_t leaf7_ebx = 0;
   uint32_t leaf7_ecx = 0;
-  uint64_t xcr0 = 0;  // 0 where the system has not enabled XSAVE
+  uint32_t leaf7_1_eax = 0;  // of subleaf 1
+  uint64_t xcr0 = 0;         // 0 where the system has not enabled XSAVE
 };
 
 class CpuFeatures {

@@ -19,12 +19,13 @@ struct Sets {
     const CpuFeatures cpu = CpuFeatures::Detect();
     const std::span<const IsaTable> isa_tables = IsaTables();
     tables.reserve(isa_tables.size());  // sets keep pointers
-    sets.push_back({.table = &RefTable(), .available = true, .missing = ""});
+    sets.push_back({.table = &RefTable(), .available = true, .missing = "", .automatic = true});
     for (const IsaTable& isa : isa_tables) {
       const KernelTable& table = tables.emplace_back(Completed(*isa.table, *sets.back().table));
       std::string missing = cpu.Missing(isa.needs);
       const bool available = missing.empty();
-      sets.push_back({.table = &table, .available = available, .missing = std::move(missing)});
+      const bool automatic = available && (isa.pays == nullptr || isa.pays());
+      sets.push_back({.table = &table, .available = available, .missing = std::move(missing), .automatic = automatic});
     }
     std::ranges::reverse(sets);
   }
@@ -71,12 +72,10 @@ std::span<const KernelSet> KernelSets() {
 
 Result<const KernelTable*> SelectKernels(std::string_view name) {
   for (const KernelSet& set : KernelSets()) {
-    if (name != "auto" && name != set.table->name) continue;
+    if (name == "auto" ? !set.automatic : name != set.table->name) continue;
     if (set.available) return set.table;
-    if (name != "auto") {
-      return Unsupported("kernels: set '{}' needs {}, which this machine lacks; it can run: {}", name, set.missing,
-                         AvailableNames());
-    }
+    return Unsupported("kernels: set '{}' needs {}, which this machine lacks; it can run: {}", name, set.missing,
+                       AvailableNames());
   }
   return InvalidArgument("kernels: no set '{}' in this build; this machine can run: {}", name, AvailableNames());
 }

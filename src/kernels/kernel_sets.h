@@ -12,6 +12,8 @@ namespace adit::kernels {
 struct IsaTable {
   const KernelTable* table;
   std::span<const CpuFeature> needs;
+  // Whether its instructions are faster than the lower set's on this processor, which has them. Null: on all.
+  bool (*pays)() = nullptr;
 };
 
 // Those of this build beside ref, slowest first: of kernel_sets_x86.cc, or of kernel_sets_portable.cc where no

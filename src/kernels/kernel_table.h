@@ -45,6 +45,9 @@ extern const KernelTable kTable;
 namespace avx512 {
 extern const KernelTable kTable;
 }
+namespace avx512bf16 {
+extern const KernelTable kTable;
+}
 
 }  // namespace adit::kernels
 

@@ -15,8 +15,9 @@ namespace adit::kernels {
 
 // What a weight type multiplies with.
 enum class ActivationFormat : uint8_t {
-  kF32,  // float rows
-  kQ8,   // 8-bit codes with a scale for each 32 columns: integer dot products
+  kF32,   // float rows
+  kBF16,  // float rows, which the product rounds to BF16
+  kQ8,    // 8-bit codes with a scale for each 32 columns: integer dot products
 };
 
 // Activations of num_tokens rows.

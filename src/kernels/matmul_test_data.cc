@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "kernels/test_data.h"
 #include "kernels/test_tables.h"
@@ -215,15 +216,17 @@ ActivationView TestActivations::SecondTerms(int64_t first_token) const {
 }
 
 ActivationView TestActivations::View(int64_t first_token) const {
-  if (format_ == ActivationFormat::kF32)
+  if (format_ != ActivationFormat::kQ8)
     return {.f32 = values_.data() + first_token * num_cols_, .f32_stride = num_cols_};
   return {.q8 = q8_.data() + first_token * Q8RowBytes(num_cols_), .q8_stride = Q8RowBytes(num_cols_)};
 }
 
 std::vector<double> TestActivations::Row(int64_t token) const {
   std::vector<double> row(static_cast<size_t>(num_cols_));
-  if (format_ == ActivationFormat::kF32) {
-    std::copy_n(values_.begin() + token * num_cols_, num_cols_, row.begin());
+  if (format_ != ActivationFormat::kQ8) {
+    const auto first = values_.begin() + token * num_cols_;
+    std::transform(first, first + num_cols_, row.begin(),
+                   [&](float x) { return format_ == ActivationFormat::kBF16 ? Bf16ToFloat(FloatToBf16(x)) : x; });
     return row;
   }
   for (const std::byte* q8 : {View(token).q8, SecondTerms(token).q8}) {
@@ -292,9 +295,11 @@ ExpectedProduct Multiply(const TestWeights& weights, const TestActivations& x, i
 
 std::vector<MatmulCase> MatmulCases() {
   std::vector<MatmulCase> cases;
-  for (const KernelTable* table : TestTables()) {
+  std::set<decltype(WeightKernels::pack)> known;  // a set may have kernels of a lower one
+  for (const KernelTable* table : ProductTestTables()) {
     for (int i = 0; i < kNumDTypes; ++i) {
-      if (table->weights[i].pack != nullptr) cases.push_back({table, static_cast<DType>(i)});
+      const auto pack = table->weights[i].pack;
+      if (pack != nullptr && known.insert(pack).second) cases.push_back({table, static_cast<DType>(i)});
     }
   }
   return cases;

@@ -60,10 +60,6 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
   return sizes;
 }
 
-void DecodeRow(const EmbeddingTable& table, int64_t row, int64_t dim, float* out) {
-  Traits(table.dtype).decode(table.rows + static_cast<size_t>(row) * table.row_bytes, out, dim);
-}
-
 // Logits that a worker caps at a time: some microseconds.
 constexpr int64_t kSoftcapPiece = 4096;
 
@@ -153,13 +149,14 @@ void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass) const {
 void ForwardPass::State::EmbedRow(const nn::Pass& pass, int64_t row) const {
   const int64_t dim = spec_.hidden_dim;
   float* out = work_.residual + row * dim;
-  DecodeRow(weights_.embedding, pass.batch.tokens[static_cast<size_t>(row)], dim, out);
+  float* room = work_.normed.f32 + row * dim;
+  weights_.embedding.ReadRow(pass.batch.tokens[static_cast<size_t>(row)], room, out);
   if (spec_.embedding.scale != 1.0f) {
     for (int64_t i = 0; i < dim; ++i) out[i] *= spec_.embedding.scale;
   }
   if (spec_.embedding.learned_positions) {
     float* position = work_.block_out + row * dim;
-    DecodeRow(weights_.positions, work_.places[static_cast<size_t>(row)].position, dim, position);
+    weights_.positions.ReadRow(work_.places[static_cast<size_t>(row)].position, room, position);
     for (int64_t i = 0; i < dim; ++i) out[i] += position[i];
   }
   for (size_t i = 0; i < weights_.token_type.size(); ++i) out[i] += weights_.token_type[i];

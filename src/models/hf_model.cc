@@ -50,6 +50,7 @@ class HfModel final : public formats::GgufFile {
     for (const formats::SafetensorsFile& file : folder_.weights().files()) file.Release(bytes);
   }
   void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const override;
+  void ReleaseHeader() const override {}
   const formats::GgufMetadata& metadata() const override { return metadata_; }
   uint32_t version() const override { return 0; }
   std::string Format() const override {
@@ -59,6 +60,12 @@ class HfModel final : public formats::GgufFile {
   size_t size_bytes() const override { return folder_.weights().size_bytes(); }
 
  private:
+  void Copy(std::span<const std::byte> bytes, std::byte* out) const override {
+    for (const formats::SafetensorsFile& file : folder_.weights().files()) {
+      if (file.Copy(bytes, out)) return;
+    }
+    GgufFile::Copy(bytes, out);
+  }
   Status AddTensor(const HfTensorRules& rules, const formats::SafetensorsFile& file, const SafetensorsTensor& tensor);
   Status AddMatrix(std::string name, const Origin& origin);
   Status AddVector(std::string name, const Origin& origin);

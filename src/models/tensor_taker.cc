@@ -23,8 +23,11 @@ Result<const formats::TensorInfo*> TensorTaker::Take(const std::string& name, in
 
 Result<EmbeddingTable> TensorTaker::TakeTable(const std::string& name, int64_t rows, int64_t cols) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name, rows, cols));
-  ADIT_ASSIGN_OR_RETURN(const std::byte* data, in_place_.Of(*tensor));
-  return EmbeddingTable{.dtype = tensor->dtype, .rows = data, .row_bytes = tensor->row_bytes()};
+  EmbeddingTable table{.source = &source_, .tensor = tensor};
+  if (tensor->is_computed()) {
+    ADIT_ASSIGN_OR_RETURN(table.rows, in_place_.Of(*tensor));
+  }
+  return table;
 }
 
 Status TensorTaker::TakeVector(const std::string& name, int64_t rows, int64_t cols, std::vector<float>& out) {

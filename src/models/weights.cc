@@ -152,9 +152,21 @@ Status WeightLoader::TakeAll(ModelWeights& weights) {
 
 }  // namespace
 
+void EmbeddingTable::ReadRow(int64_t row, float* room, float* out) const {
+  const std::byte* bytes = nullptr;
+  if (rows != nullptr) {
+    bytes = rows + static_cast<size_t>(row) * tensor->row_bytes();
+  } else {
+    source->ReadRows(*tensor, row, 1, reinterpret_cast<std::byte*>(room));
+    bytes = reinterpret_cast<const std::byte*>(room);
+  }
+  Traits(tensor->dtype).decode(bytes, out, tensor->row_elements());
+}
+
 ProductCount& ProductCount::operator+=(const ProductCount& other) {
   weight_bytes += other.weight_bytes;
   q8 += other.q8;
+  bf16 += other.bf16;
   f32 += other.f32;
   return *this;
 }
@@ -162,10 +174,19 @@ ProductCount& ProductCount::operator+=(const ProductCount& other) {
 ProductCount ProductsOf(const nn::PackedMatrix& matrix) {
   if (matrix.empty()) return {};
   const int64_t products = matrix.num_rows() * matrix.num_cols();
-  const bool is_q8 = matrix.activation() == kernels::ActivationFormat::kQ8;
-  return {.weight_bytes = static_cast<size_t>(matrix.num_panels()) * matrix.panel_bytes(),
-          .q8 = is_q8 ? products : 0,
-          .f32 = is_q8 ? 0 : products};
+  ProductCount count{.weight_bytes = static_cast<size_t>(matrix.num_panels()) * matrix.panel_bytes()};
+  switch (matrix.activation()) {
+    case kernels::ActivationFormat::kF32:
+      count.f32 = products;
+      break;
+    case kernels::ActivationFormat::kBF16:
+      count.bf16 = products;
+      break;
+    case kernels::ActivationFormat::kQ8:
+      count.q8 = products;
+      break;
+  }
+  return count;
 }
 
 // A few channels are large and coarsen the 8-bit codes of their blocks of 32. With normal numbers the largest of a

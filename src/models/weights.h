@@ -29,17 +29,21 @@ struct LayerWeights {
   FeedForwardWeights feed_forward;
 };
 
-// A table of embeddings, read in place from the checkpoint, a row at a time.
+// A table of embeddings, of which the checkpoint keeps the rows: they are read one at a time.
 struct EmbeddingTable {
-  DType dtype = DType::kF32;
-  const std::byte* rows = nullptr;  // rows of row_bytes
-  size_t row_bytes = 0;
+  const formats::WeightSource* source = nullptr;
+  const formats::TensorInfo* tensor = nullptr;
+  const std::byte* rows = nullptr;  // of a tensor that is computed: all of them, computed once
+
+  // Writes row `row`, widened, to out[row_elements()]. `room` has the size of `out`, and its contents are lost.
+  void ReadRow(int64_t row, float* room, float* out) const;
 };
 
 // Products of weights with one token.
 struct ProductCount {
   size_t weight_bytes = 0;  // as packed: what they read
   int64_t q8 = 0;           // with 8-bit codes of activations
+  int64_t bf16 = 0;         // with BF16
   int64_t f32 = 0;          // with floats
 
   ProductCount& operator+=(const ProductCount& other);

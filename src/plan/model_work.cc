@@ -1,6 +1,7 @@
 #include "plan/model_work.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace adit::plan {
 namespace {
@@ -43,6 +44,7 @@ PassWork& PassWork::operator+=(const PassWork& other) {
   weight_bytes += other.weight_bytes;
   kv_bytes += other.kv_bytes;
   q8_ops += other.q8_ops;
+  bf16_ops += other.bf16_ops;
   f32_ops += other.f32_ops;
   return *this;
 }
@@ -58,20 +60,26 @@ PassWork WorkOf(const models::ModelSpec& spec, const models::ModelWeights& weigh
     AddAttention(spec, layout, rows, work);
   }
   if (num_logits > 0.0) work.weight_bytes += static_cast<double>(weights.output_products.weight_bytes);
-  work.q8_ops += 2.0 * (num_tokens * static_cast<double>(weights.layer_products.q8) +
-                        num_logits * static_cast<double>(weights.output_products.q8));
-  work.f32_ops += 2.0 * (num_tokens * static_cast<double>(weights.layer_products.f32) +
-                         num_logits * static_cast<double>(weights.output_products.f32));
+  const auto ops = [&](int64_t models::ProductCount::*products) {
+    return 2.0 * (num_tokens * static_cast<double>(weights.layer_products.*products) +
+                  num_logits * static_cast<double>(weights.output_products.*products));
+  };
+  work.q8_ops += ops(&models::ProductCount::q8);
+  work.bf16_ops += ops(&models::ProductCount::bf16);
+  work.f32_ops += ops(&models::ProductCount::f32);
   return work;
 }
 
 double LeastSeconds(const PassWork& work, const MachineLimits& limits) {
   if (limits.read_bytes_per_s <= 0.0) return 0.0;
-  if (work.q8_ops > 0.0 && limits.q8_ops_per_s <= 0.0) return 0.0;
-  if (work.f32_ops > 0.0 && limits.f32_ops_per_s <= 0.0) return 0.0;
   double compute = 0.0;
-  if (work.q8_ops > 0.0) compute += work.q8_ops / limits.q8_ops_per_s;
-  if (work.f32_ops > 0.0) compute += work.f32_ops / limits.f32_ops_per_s;
+  for (const auto& [ops, ops_per_s] :
+       {std::pair(work.q8_ops, limits.q8_ops_per_s), std::pair(work.bf16_ops, limits.bf16_ops_per_s),
+        std::pair(work.f32_ops, limits.f32_ops_per_s)}) {
+    if (ops <= 0.0) continue;
+    if (ops_per_s <= 0.0) return 0.0;
+    compute += ops / ops_per_s;
+  }
   return std::max(work.bytes() / limits.read_bytes_per_s, compute);
 }
 

@@ -15,10 +15,11 @@ struct PassWork {
   double weight_bytes = 0.0;  // packed weights, each once
   double kv_bytes = 0.0;      // cached keys and values, once for each sequence
   double q8_ops = 0.0;        // products and additions of 8-bit codes: second terms of activations are not counted
+  double bf16_ops = 0.0;      // of BF16 numbers
   double f32_ops = 0.0;       // of floats: plain weights, and attention
 
   double bytes() const { return weight_bytes + kv_bytes; }
-  double ops() const { return q8_ops + f32_ops; }
+  double ops() const { return q8_ops + bf16_ops + f32_ops; }
   PassWork& operator+=(const PassWork& other);
 };
 
@@ -37,6 +38,7 @@ PassWork WorkOf(const models::ModelSpec& spec, const models::ModelWeights& weigh
 struct MachineLimits {
   double read_bytes_per_s = 0.0;
   double q8_ops_per_s = 0.0;
+  double bf16_ops_per_s = 0.0;
   double f32_ops_per_s = 0.0;
 };
 

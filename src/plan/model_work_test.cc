@@ -18,7 +18,7 @@ class WorkOfModel : public testing::Test {
       layer.mixer = attention;
       spec_.layers.push_back(layer);
     }
-    weights_.layer_products = {.weight_bytes = 1000, .q8 = 400, .f32 = 30};
+    weights_.layer_products = {.weight_bytes = 1000, .q8 = 400, .bf16 = 7, .f32 = 30};
     weights_.output_products = {.weight_bytes = 500, .q8 = 100, .f32 = 0};
   }
   nn::KvLayout Layout() const {
@@ -34,6 +34,7 @@ TEST_F(WorkOfModel, OfOneTokenIsTheWeightsOnceAndTheCacheOnce) {
   const PassWork work = WorkOf(spec_, weights_, Layout(), rows);
   EXPECT_EQ(work.weight_bytes, 1500.0);
   EXPECT_EQ(work.q8_ops, 2.0 * 500.0);
+  EXPECT_EQ(work.bf16_ops, 2.0 * 7.0);
   // 10 positions of the first layer and 3 of the second: 4 heads, 8 of a key and 8 of a value.
   EXPECT_EQ(work.f32_ops, 2.0 * 30.0 + 2.0 * 4.0 * 16.0 * 13.0);
   EXPECT_EQ(work.kv_bytes, 2.0 * 16.0 * 4.0 * 13.0);
@@ -59,9 +60,11 @@ TEST_F(WorkOfModel, OfSequencesAddsUpButForTheWeights) {
 }
 
 TEST(LeastSeconds, IsTheLongerOfReadingAndComputing) {
-  const MachineLimits limits = {.read_bytes_per_s = 100.0, .q8_ops_per_s = 10.0, .f32_ops_per_s = 5.0};
+  const MachineLimits limits = {
+      .read_bytes_per_s = 100.0, .q8_ops_per_s = 10.0, .bf16_ops_per_s = 20.0, .f32_ops_per_s = 5.0};
   EXPECT_EQ(LeastSeconds({.weight_bytes = 300.0, .kv_bytes = 100.0, .q8_ops = 10.0, .f32_ops = 5.0}, limits), 4.0);
   EXPECT_EQ(LeastSeconds({.weight_bytes = 100.0, .q8_ops = 30.0, .f32_ops = 10.0}, limits), 5.0);
+  EXPECT_EQ(LeastSeconds({.weight_bytes = 100.0, .q8_ops = 10.0, .bf16_ops = 60.0}, limits), 4.0);
   EXPECT_EQ(LeastSeconds({.weight_bytes = 100.0, .f32_ops = 10.0}, {.read_bytes_per_s = 1.0}), 0.0);
 }
 

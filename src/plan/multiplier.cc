@@ -48,7 +48,7 @@ std::vector<Multiplier> Known() {
   }
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni")) {
     add("int8", "avx512", "vpdpbusd", 64, Int8Avx512);
-    if (__builtin_cpu_supports("avx512bf16")) add("bf16", "avx512", "vdpbf16ps", 32, Bf16Avx512);
+    if (__builtin_cpu_supports("avx512bf16")) add("bf16", "avx512bf16", "vdpbf16ps", 32, Bf16Avx512);
     add("f32", "avx512", "vfmadd231ps", 16, F32Avx512);
   }
   return known;

@@ -31,7 +31,7 @@ TEST(Multiplier, TwiceTheRoundsAreTwiceTheOperations) {
 TEST(Multiplier, KnowsIntegersAndFloatsOfEachSet) {
   for (const Multiplier& multiplier : Multipliers()) {
     EXPECT_THAT(multiplier.type, testing::AnyOf("int8", "bf16", "f32"));
-    EXPECT_THAT(multiplier.set, testing::AnyOf("avx2", "avx512"));
+    EXPECT_THAT(multiplier.set, testing::AnyOf("avx2", "avx512", "avx512bf16"));
   }
 }
 

@@ -59,3 +59,19 @@ def test_a_family_answers(adit, models, name):
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_family_is_shown_as_one_that_runs(adit, models, name):
     assert b"not supported" not in adit.ok("show", models(name))
+
+
+@pytest.mark.parametrize("kind", sorted(random_model.TYPES))
+def test_a_type_of_weights_computes_the_same_with_all_kernels(adit, tmp_path, kind):
+    model = tmp_path / "model.gguf"
+    random_model.write_model(model, "llama", matrix_type=kind)
+    assert kind.upper() in [row["type"] for row in json.loads(adit.ok("show", model, "--json"))["types"]]
+    ids = ",".join(str(i * 7 % 256) for i in range(20))
+    rows = []
+    for isa in ("ref", "auto"):
+        out = tmp_path / f"{isa}.safetensors"
+        adit.ok("logits", model, "--tokens", ids, "-o", out, "--isa", isa, "--activation-terms", "two", "--kv-type", "f32")
+        rows.append(logits(out))
+    deviation = math.sqrt(sum(x * x for x in rows[0]) / len(rows[0]))
+    assert 0 < deviation < math.inf
+    assert max(abs(a - b) for a, b in zip(*rows)) < 0.02 * deviation

@@ -16,7 +16,7 @@ struct PlainShape {
 };
 
 template <DType kType>
-using Plain = generic::MatmulF32<PlainShape, kType>;
+using Plain = generic::MatmulF32<PlainShape, generic::WidenedProduct<VecF32, kType>>;
 
 template <DType kType>
 size_t Product<kType>::PanelBytes(int64_t num_cols) noexcept {

@@ -1,6 +1,7 @@
 #ifndef ADIT_KERNELS_EMULATE_AVX512_REST_H_
 #define ADIT_KERNELS_EMULATE_AVX512_REST_H_
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -124,6 +125,36 @@ inline __m512 ScaleF(const __m512& a, const __m512& b) {
   return result.Whole();
 }
 
+// vdpbf16ps: to each lane of `sum`, the product of the odd elements, then that of the even ones.
+inline __m512 DpBf16(const __m512& sum, const __m512bh& a, const __m512bh& b) {
+  auto result = Lanes<float, __m512>::Of(sum);
+  const auto x = Lanes<uint32_t, __m512bh>::Of(a);
+  const auto y = Lanes<uint32_t, __m512bh>::Of(b);
+  const auto number = [](uint32_t bits) {
+    const float value = std::bit_cast<float>(bits);
+    return std::fpclassify(value) == FP_SUBNORMAL ? 0.0f : value;
+  };
+  for (int i = 0; i < result.kCount; ++i) {
+    result.lane[i] += number(x.lane[i] & 0xffff0000u) * number(y.lane[i] & 0xffff0000u);
+    result.lane[i] += number(x.lane[i] << 16) * number(y.lane[i] << 16);
+  }
+  return result.Whole();
+}
+
+// vcvtne2ps2bf16: the lanes of `low`, then those of `high`, rounded to nearest even.
+inline __m512bh CvtNe2PsPbh(const __m512& high, const __m512& low) {
+  Lanes<uint16_t, __m512bh> result;
+  for (int i = 0; i < result.kCount; ++i) {
+    const auto lanes = Lanes<float, __m512>::Of(i < 16 ? low : high);
+    const float value = lanes.lane[i % 16];
+    const uint32_t bits = std::bit_cast<uint32_t>(value);
+    const uint32_t rounded = value != value ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1);
+    result.lane[i] =
+        static_cast<uint16_t>(std::fpclassify(value) == FP_SUBNORMAL ? bits >> 16 & 0x8000u : rounded >> 16);
+  }
+  return result.Whole();
+}
+
 inline __m512 FmAddSub(const __m512& a, const __m512& b, const __m512& c) {
   return JoinHalves(_mm256_fmaddsub_ps(Half(a, 0), Half(b, 0), Half(c, 0)),
                     _mm256_fmaddsub_ps(Half(a, 1), Half(b, 1), Half(c, 1)));
@@ -168,6 +199,11 @@ inline __m512 FmAddSub(const __m512& a, const __m512& b, const __m512& c) {
 
 #undef _mm512_dpbusd_epi32
 #define _mm512_dpbusd_epi32(sum, a, b) (ADIT_EMULATE_::DpBusd(sum, a, b))
+
+#undef _mm512_dpbf16_ps
+#undef _mm512_cvtne2ps_pbh
+#define _mm512_dpbf16_ps(sum, a, b) (ADIT_EMULATE_::DpBf16(sum, a, b))
+#define _mm512_cvtne2ps_pbh(high, low) (ADIT_EMULATE_::CvtNe2PsPbh(high, low))
 
 #undef _mm512_extractf32x8_ps
 #undef _mm512_permute_ps

@@ -14,8 +14,9 @@
 // vector is a column of rows, padded to a multiple of 64 bytes.
 //
 // Every output is one chain acc = fma(weight, activation, acc) in float32 over the columns in order, starting from 0,
-// however many tokens there are. BF16 weights are widened too, not multiplied by dot-product instructions: these round
-// differently, and on some processors with AVX-512 BF16 they have half the throughput of float32 FMA.
+// however many tokens there are. BF16 weights are widened too; but a set whose instructions take the products of two
+// columns at once multiplies pairs of BF16 numbers, and activations are rounded to BF16. A panel is then
+// [(num_cols + 1) / 2][kRows][2], with zeros after an odd column.
 //
 // Few tokens: weights stream from memory, bound by panel_bytes for each panel. More tokens: a stretch of columns at a
 // time of a group of panels is multiplied with all tokens of a chunk while it is in the caches; bound by FMA: one for
@@ -37,19 +38,43 @@ struct PlainType<DType::kBF16> {
   using Stored = uint16_t;
 };
 
+// Weights widened to float32.
+template <class F32, DType kType>
+struct WidenedProduct {
+  using Stored = typename PlainType<kType>::Stored;
+  static constexpr int kStepCols = 1;
+  [[gnu::always_inline]] static F32 Load(const Stored* p) {
+    if constexpr (kType == DType::kF32) return F32::LoadU(p);
+    if constexpr (kType == DType::kF16) return F32::LoadF16(p);
+    if constexpr (kType == DType::kBF16) return F32::LoadBF16(p);
+  }
+  [[gnu::always_inline]] static F32 Broadcast(float x) { return F32::Broadcast(x); }
+  [[gnu::always_inline]] static F32 MultiplyAdd(F32 w, F32 a, F32 acc) { return F32::Fma(w, a, acc); }
+  [[gnu::always_inline]] static void Arrange(const float* from, int64_t n, float* to) {
+    __builtin_memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
+  }
+};
+
 // V: the vectors and the shape of register tiles:
 //   F32              float vectors
 //   kVecs            vectors of rows in a panel
 //   kTiles           tokens of a tile, largest first, down to 1
 //   kWholeTokens     tiles of more tokens than these take half a panel at a time, for want of registers
 //   kDirectTokens    most tokens that are taken while weights stream, at most kWholeTokens
-template <class V, DType kType>
+// P: what a vector of weights and the activation for all its lanes are, and how they are multiplied:
+//   Stored           the weights of a row in one step over the columns
+//   kStepCols        columns of a step
+//   Load(p)          a vector of Stored
+//   Broadcast(x)     from the float that holds the activations of a step
+//   MultiplyAdd(w, a, acc)
+//   Arrange(from, n, to)   n activations as floats for Broadcast
+template <class V, class P>
 class MatmulF32 {
  public:
   static constexpr int kRows = V::kVecs * V::F32::kLanes;
 
   [[gnu::always_inline]] static size_t PanelBytes(int64_t num_cols) {
-    return static_cast<size_t>((num_cols * kRowOfPanelBytes + 63) / 64 * 64);
+    return static_cast<size_t>((Steps(num_cols) * kRowOfPanelBytes + 63) / 64 * 64);
   }
 
   [[gnu::always_inline]] static void Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) {
@@ -69,18 +94,15 @@ class MatmulF32 {
 
  private:
   using F32 = typename V::F32;
-  using Stored = typename PlainType<kType>::Stored;
+  using Stored = typename P::Stored;
   static constexpr int kRowOfPanelBytes = kRows * static_cast<int>(sizeof(Stored));
   // 16 KB of weights, half the first-level cache; the activations of a chunk, 24 or 48 KB, come from the second.
-  static constexpr int kStretchCols = 16384 / kRowOfPanelBytes;
+  static constexpr int kStretchSteps = 16384 / kRowOfPanelBytes;
+  static constexpr int kStretchCols = kStretchSteps * P::kStepCols;
   static constexpr int kChunkTokens = 48;
   static constexpr int kGroupPanels = 12;
 
-  [[gnu::always_inline]] static F32 Widen(const Stored* p) {
-    if constexpr (kType == DType::kF32) return F32::LoadU(p);
-    if constexpr (kType == DType::kF16) return F32::LoadF16(p);
-    if constexpr (kType == DType::kBF16) return F32::LoadBF16(p);
-  }
+  [[gnu::always_inline]] static int64_t Steps(int64_t num_cols) { return (num_cols + P::kStepCols - 1) / P::kStepCols; }
 
   static void PackPanel(const PackArgs& args, int64_t panel) {
     std::byte* out = args.panels + static_cast<size_t>(panel) * PanelBytes(args.num_cols);
@@ -88,12 +110,15 @@ class MatmulF32 {
     const int64_t rest = args.num_rows - first;
     const int rows = static_cast<int>(rest < kRows ? rest : kRows);
     const std::byte* from = args.rows + static_cast<size_t>(first) * args.row_bytes;
-    for (int64_t col = 0; col < args.num_cols; ++col) {
+    const size_t row_bytes = static_cast<size_t>(args.num_cols) * (sizeof(Stored) / P::kStepCols);
+    for (int64_t step = 0; step < Steps(args.num_cols); ++step) {
+      const size_t at = static_cast<size_t>(step) * sizeof(Stored);
+      const size_t rest_bytes = row_bytes - at;
+      const size_t bytes = rest_bytes < sizeof(Stored) ? rest_bytes : sizeof(Stored);
+      __builtin_memset(out, 0, kRowOfPanelBytes);
       for (int row = 0; row < rows; ++row) {
-        __builtin_memcpy(out + row * sizeof(Stored), from + row * args.row_bytes + col * sizeof(Stored),
-                         sizeof(Stored));
+        __builtin_memcpy(out + row * sizeof(Stored), from + row * args.row_bytes + at, bytes);
       }
-      __builtin_memset(out + rows * sizeof(Stored), 0, (kRows - rows) * sizeof(Stored));
       out += kRowOfPanelBytes;
     }
   }
@@ -102,20 +127,38 @@ class MatmulF32 {
     return reinterpret_cast<const Stored*>(args.weights + static_cast<size_t>(panel) * PanelBytes(args.num_cols));
   }
 
-  // acc[kTokens][kTileVecs] += num_cols columns of kTileVecs vectors of rows, times tokens `x_stride` floats apart.
+  // acc[kTokens][kTileVecs] += num_steps steps of kTileVecs vectors of rows, times tokens `x_stride` floats apart.
   template <bool kStream, int kTokens, int kTileVecs>
   [[gnu::always_inline]] static void AddProducts(const Stored* weights, const float* x, int64_t x_stride,
-                                                 int64_t num_cols, F32 (&acc)[kTokens][kTileVecs]) {
-    for (int64_t col = 0; col < num_cols; ++col) {
+                                                 int64_t num_steps, F32 (&acc)[kTokens][kTileVecs]) {
+    for (int64_t step = 0; step < num_steps; ++step) {
       if constexpr (kStream) PrefetchStream<kRowOfPanelBytes>(weights);
-      F32 w[kTileVecs];
-      Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA { w[v.value] = Widen(weights + v.value * F32::kLanes); });
+      decltype(P::Load(weights)) w[kTileVecs];
+      Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA { w[v.value] = P::Load(weights + v.value * F32::kLanes); });
       Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
-        const F32 a = F32::Broadcast(x[t.value * x_stride + col]);
-        Unroll<kTileVecs>(
-            [&](auto v) ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Fma(w[v.value], a, acc[t.value][v.value]); });
+        const auto a = P::Broadcast(x[t.value * x_stride + step]);
+        Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA {
+          acc[t.value][v.value] = P::MultiplyAdd(w[v.value], a, acc[t.value][v.value]);
+        });
       });
       weights += kRows;
+    }
+  }
+
+  // The same of `num_cols` columns from activations as the caller holds them, `stride` floats apart.
+  template <int kTokens>
+  [[gnu::always_inline]] static void AddStreamed(const Stored* weights, const float* x, int64_t stride,
+                                                 int64_t num_cols, F32 (&acc)[kTokens][V::kVecs]) {
+    if constexpr (P::kStepCols == 1) {
+      AddProducts<true>(weights, x, stride, num_cols, acc);
+      return;
+    }
+    alignas(64) float arranged[kTokens * kStretchSteps];
+    for (int64_t col = 0; col < num_cols; col += kStretchCols) {
+      const int64_t rest = num_cols - col;
+      const int64_t n = rest < kStretchCols ? rest : kStretchCols;
+      for (int t = 0; t < kTokens; ++t) P::Arrange(x + t * stride + col, n, arranged + t * kStretchSteps);
+      AddProducts<true>(weights + col / P::kStepCols * kRows, arranged, kStretchSteps, Steps(n), acc);
     }
   }
 
@@ -134,7 +177,7 @@ class MatmulF32 {
     F32 acc[kTokens][V::kVecs];
     ForSums<kTokens, V::kVecs>([&](auto t, auto v, int) ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Zero(); });
     const int64_t stride = args.activations.f32_stride;
-    AddProducts<true>(PanelAt(args, panel), args.activations.f32 + token * stride, stride, args.num_cols, acc);
+    AddStreamed<kTokens>(PanelAt(args, panel), args.activations.f32 + token * stride, stride, args.num_cols, acc);
     alignas(64) float sums[kTokens * kRows];
     ForSums<kTokens, V::kVecs>([&](auto t, auto v, int at)
                                    ADIT_INLINE_LAMBDA { F32::Store(sums + at, acc[t.value][v.value]); });
@@ -147,27 +190,27 @@ class MatmulF32 {
     });
   }
 
-  // sums[kTokens][kRows] += a stretch of a panel times tokens kStretchCols floats apart.
+  // sums[kTokens][kRows] += a stretch of a panel times tokens kStretchSteps floats apart.
   template <int kTokens>
-  [[gnu::noinline]] static void StretchTile(const Stored* weights, const float* x, int64_t num_cols, float* sums) {
+  [[gnu::noinline]] static void StretchTile(const Stored* weights, const float* x, int64_t num_steps, float* sums) {
     constexpr int kTileVecs = kTokens <= V::kWholeTokens ? V::kVecs : V::kVecs / 2;
     for (int row = 0; row < kRows; row += kTileVecs * F32::kLanes) {
       F32 acc[kTokens][kTileVecs];
       ForSums<kTokens, kTileVecs>([&](auto t, auto v, int at)
                                       ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Load(sums + row + at); });
-      AddProducts<false>(weights + row, x, kStretchCols, num_cols, acc);
+      AddProducts<false>(weights + row, x, kStretchSteps, num_steps, acc);
       ForSums<kTokens, kTileVecs>([&](auto t, auto v, int at)
                                       ADIT_INLINE_LAMBDA { F32::Store(sums + row + at, acc[t.value][v.value]); });
     }
   }
 
-  static void MultiplyStretch(const Stored* weights, const float* x, int64_t num_cols, int64_t num_tokens,
+  static void MultiplyStretch(const Stored* weights, const float* x, int64_t num_steps, int64_t num_tokens,
                               float* sums) {
     int64_t token = 0;
     Unroll<sizeof(V::kTiles) / sizeof(V::kTiles[0])>([&](auto i) ADIT_INLINE_LAMBDA {
       constexpr int kTile = V::kTiles[i.value];
       for (; num_tokens - token >= kTile; token += kTile) {
-        StretchTile<kTile>(weights, x + token * kStretchCols, num_cols, sums + token * kRows);
+        StretchTile<kTile>(weights, x + token * kStretchSteps, num_steps, sums + token * kRows);
       }
     });
   }
@@ -175,7 +218,7 @@ class MatmulF32 {
   // Outputs of num_panels <= kGroupPanels panels and num_tokens <= kChunkTokens tokens.
   static void MultiplyChunk(const MatmulArgs& args, int64_t panel, int num_panels, int64_t token, int64_t num_tokens) {
     alignas(64) float sums[kGroupPanels][kChunkTokens * kRows];
-    alignas(64) float x[kChunkTokens * kStretchCols];
+    alignas(64) float x[kChunkTokens * kStretchSteps];
     for (int p = 0; p < num_panels; ++p) {
       for (int64_t i = 0; i < num_tokens * kRows; i += F32::kLanes) F32::Store(&sums[p][i], F32::Zero());
     }
@@ -184,11 +227,10 @@ class MatmulF32 {
       const int64_t rest = args.num_cols - col;
       const int64_t n = rest < kStretchCols ? rest : kStretchCols;
       for (int64_t t = 0; t < num_tokens; ++t) {
-        const float* from = rows + t * args.activations.f32_stride + col;
-        __builtin_memcpy(x + t * kStretchCols, from, static_cast<size_t>(n) * sizeof(float));
+        P::Arrange(rows + t * args.activations.f32_stride + col, n, x + t * kStretchSteps);
       }
       for (int p = 0; p < num_panels; ++p) {
-        MultiplyStretch(PanelAt(args, panel + p) + col * kRows, x, n, num_tokens, sums[p]);
+        MultiplyStretch(PanelAt(args, panel + p) + col / P::kStepCols * kRows, x, Steps(n), num_tokens, sums[p]);
       }
     }
     for (int p = 0; p < num_panels; ++p) {
