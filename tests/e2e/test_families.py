@@ -75,3 +75,22 @@ def test_a_type_of_weights_computes_the_same_with_all_kernels(adit, tmp_path, ki
     deviation = math.sqrt(sum(x * x for x in rows[0]) / len(rows[0]))
     assert 0 < deviation < math.inf
     assert max(abs(a - b) for a, b in zip(*rows)) < 0.02 * deviation
+
+
+@pytest.mark.parametrize("kind", ["tq1_0", "tq2_0", "mxfp4"])
+def test_types_of_few_values_are_made_while_loading_and_ahead(adit, tmp_path, kind):
+    model, out = tmp_path / "f32.gguf", tmp_path / "out.gguf"
+    family = random_model.FAMILIES["llama"]
+    random_model.Writer(model, "llama", family, random_model.tiny(family.big, 256), "f32", seed=1).write()
+    adit.ok("convert", model, out, "--type", kind)
+    types = {tensor["name"]: tensor["type"] for tensor in json.loads(adit.ok("show", out, "--json"))["tensors"]}
+    assert types["blk.0.ffn_down.weight"] == kind.upper()
+    assert types["token_embd.weight"] == "Q8_0"
+    rows = []
+    for file, flags in ((out, ()), (model, ("--quantization", kind)), (model, ())):
+        adit.ok("logits", file, "--tokens", "1,2,3,4,5,6,7,8", "-o", tmp_path / "logits", "--isa", "ref", *flags)
+        rows.append(logits(tmp_path / "logits"))
+    deviation = math.sqrt(sum(x * x for x in rows[0]) / len(rows[0]))
+    # The embedding is quantised too when it is done ahead.
+    assert max(abs(a - b) for a, b in zip(*rows[:2])) < 0.2 * deviation
+    assert max(abs(a - b) for a, b in zip(*rows[1:])) > 0.01 * deviation
