@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 from safetensors.numpy import save_file
 
-TYPES = ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"]
+TYPES = ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "TQ1_0", "TQ2_0", "MXFP4"]
 
 
 def rows() -> np.ndarray:
@@ -32,7 +32,9 @@ def main() -> None:
     source = rows()
     tensors = {"source": source}
     for name in TYPES:
-        encoded = gguf.quants.quantize(source, gguf.GGMLQuantizationType[name])
+        kind = gguf.GGMLQuantizationType[name]
+        row = max(gguf.GGML_QUANT_SIZES[kind][0], source.shape[1])
+        encoded = gguf.quants.quantize(source.reshape(-1, row), kind)
         tensors[f"{name}.bytes"] = np.ascontiguousarray(encoded).view(np.uint8)
     save_file(tensors, sys.argv[1])
 

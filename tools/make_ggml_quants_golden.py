@@ -14,11 +14,18 @@ import struct
 import gguf
 import numpy as np
 
-TYPES = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"]
+TYPES = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS",
+         "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "TQ1_0", "TQ2_0", "MXFP4", "NVFP4"]
 # Where a block keeps its half-precision factors.
 SCALE_OFFSETS = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82],
-                 "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0]}
+                 "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0],
+                 "IQ1_S": [0], "IQ1_M": [], "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0],
+                 "TQ1_0": [52], "TQ2_0": [64], "MXFP4": [], "NVFP4": []}
+# Bytes that are powers of two, to which random bits would give numbers near the largest float.
+POWERS = {"MXFP4": [0]}
 NUM_RANDOM = 256
+# Types that ../shared/oracle/ggml_quants does not have: random bytes alone.
+NOT_IN_SOURCE = ["NVFP4"]
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT.parent / "shared/oracle/ggml_quants/blocks.safetensors"
@@ -58,6 +65,12 @@ def random_row(name, rng):
     for offset in SCALE_OFFSETS[name]:
         scales = rng.normal(0, 0.1, len(blocks)).astype(np.float16)
         blocks[:, offset:offset + 2] = scales.view(np.uint8).reshape(-1, 2)
+    for offset in POWERS.get(name, []):
+        blocks[:, offset] = [0, 1, 2, 127, 254, 255, *rng.integers(0, 256, len(blocks) - 6)]
+    if name == "NVFP4":
+        blocks[0, :4] = [0, 0x7f, 0xff, 0x80]
+    if name == "IQ1_M":
+        blocks[:, 55] &= 0xbf  # the exponent of the factor that is spread over its scales: no infinity
     row = blocks.reshape(1, -1)
     return row, gguf.quants.dequantize(row, kind).astype(np.float32)
 
@@ -67,8 +80,9 @@ def main():
     rng = np.random.default_rng(1)
     tensors = {}
     for name in TYPES:
-        tensors[f"{name}.bytes"] = source[f"{name}.bytes"][:1]
-        tensors[f"{name}.dequant"] = source[f"{name}.dequant"][:1]
+        if name not in NOT_IN_SOURCE:
+            tensors[f"{name}.bytes"] = source[f"{name}.bytes"][:1]
+            tensors[f"{name}.dequant"] = source[f"{name}.dequant"][:1]
         tensors[f"{name}.random_bytes"], tensors[f"{name}.random_dequant"] = random_row(name, rng)
     write_safetensors(TARGET, tensors)
 

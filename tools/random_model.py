@@ -2,7 +2,7 @@
 """Write a GGUF model of random weights, of any family that adit runs: to see that a shape loads, how much memory it takes
 and how fast it runs, where no real model is at hand.
 
-    tools/random_model.py FAMILY OUT.gguf [--size tiny|1b] [--type f32|f16|q8_0|q4_0] [--layers N]     needs numpy, gguf
+    tools/random_model.py FAMILY OUT.gguf [--size tiny|1b] [--type f32|q8_0|iq2_xxs|...] [--layers N]     needs numpy, gguf
 
 The text that comes out is noise. Weights repeat a bank of random numbers, scaled so that activations stay near 1.
 """
@@ -12,8 +12,34 @@ import dataclasses
 import gguf
 import numpy
 
-TYPES = {"f32": gguf.GGMLQuantizationType.F32, "f16": gguf.GGMLQuantizationType.F16,
-         "q8_0": gguf.GGMLQuantizationType.Q8_0, "q4_0": gguf.GGMLQuantizationType.Q4_0}
+# Where the blocks of a type have their half-precision factors. The package quantises none of these: their codes and scales
+# are random bits.
+FACTORS = {"q2_k": [80, 82], "q3_k": [108], "q4_k": [0, 2], "q5_k": [0, 2], "q6_k": [208], "iq4_nl": [0], "iq4_xs": [0],
+           "iq1_s": [0], "iq1_m": [], "iq2_xxs": [0], "iq2_xs": [0], "iq2_s": [0], "iq3_xxs": [0], "iq3_s": [0], "nvfp4": []}
+QUANTISED = ["f32", "f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "tq1_0", "tq2_0", "mxfp4"]
+TYPES = {name: gguf.GGMLQuantizationType[name.upper()] for name in [*QUANTISED, *FACTORS]}
+
+
+def put_factor(name, blocks, factor):
+    """Gives all blocks of a type the same factor."""
+    half = int(numpy.float16(factor).view(numpy.uint16))
+    for offset in FACTORS[name]:
+        blocks[:, offset:offset + 2] = [half & 255, half >> 8]
+    if name == "iq1_m":  # four bits in the upper half of each of its words
+        for i in range(4):
+            blocks[:, 49 + 2 * i] = blocks[:, 49 + 2 * i] & 15 | (half >> 4 * i & 15) << 4
+    if name == "nvfp4":  # floats of eight bits: the nearest power of two
+        blocks[:, :4] = max(1, round(numpy.log2(2 * factor)) + 7) << 3
+
+
+def random_rows(name, random, rows, cols, deviation):
+    """Rows of a type that the package does not quantise."""
+    kind = TYPES[name]
+    block_elements, block_bytes = gguf.GGML_QUANT_SIZES[kind]
+    blocks = random.randint(0, 256, (rows * cols // block_elements, block_bytes)).astype(numpy.uint8)
+    put_factor(name, blocks, 0.25)
+    put_factor(name, blocks, 0.25 * deviation / gguf.quants.dequantize(blocks[:64].reshape(1, -1), kind).std())
+    return blocks.reshape(rows, -1)
 
 
 @dataclasses.dataclass
@@ -79,10 +105,12 @@ FAMILIES = {
 }
 
 
-def tiny(shape):
-    """The same proportions at a size that takes no time."""
+def tiny(shape, block_elements):
+    """The same proportions at a size that takes no time, rows being whole blocks."""
     kv_heads = max(1, 4 * shape.kv_heads // shape.heads)
-    return Shape(layers=4, hidden=64, ffn=96, heads=4, kv_heads=kv_heads, head_dim=16, vocab=288, context=128)
+    hidden = max(64, block_elements)
+    return Shape(layers=4, hidden=hidden, ffn=hidden + max(32, block_elements), heads=4, kv_heads=kv_heads,
+                 head_dim=hidden // 4, vocab=288, context=128)
 
 
 def byte_alphabet():
@@ -94,7 +122,8 @@ def byte_alphabet():
 
 class Writer:
     def __init__(self, path, name, family, shape, matrix_type, seed):
-        self.name, self.family, self.shape, self.matrix_type = name, family, shape, matrix_type
+        self.name, self.family, self.shape, self.type_name = name, family, shape, matrix_type
+        self.matrix_type = TYPES[matrix_type]
         self.out = gguf.GGUFWriter(str(path), name)
         self.random = numpy.random.RandomState(seed)
         self.bank = self.random.standard_normal(1 << 20).astype(numpy.float32)
@@ -109,8 +138,12 @@ class Writer:
     def matrix(self, name, rows, cols, scale=None):
         """Some rows are quantised and then repeated: quantising all would take minutes."""
         own_rows = max(1, min(rows, len(self.bank) // cols))
-        values = self.numbers(own_rows * cols).reshape(own_rows, cols) * numpy.float32(scale or cols ** -0.5)
-        packed = gguf.quants.quantize(values, self.matrix_type)
+        deviation = numpy.float32(scale or cols ** -0.5)
+        if self.type_name in FACTORS:
+            packed = random_rows(self.type_name, self.random, own_rows, cols, deviation)
+        else:
+            values = self.numbers(own_rows * cols).reshape(own_rows, cols) * deviation
+            packed = gguf.quants.quantize(values, self.matrix_type)
         repeated = numpy.resize(packed, (rows, packed.shape[1]))
         self.out.add_tensor(name, repeated, raw_dtype=self.matrix_type)
 
@@ -220,10 +253,10 @@ class Writer:
 
 def write_model(path, name, size="tiny", matrix_type="q8_0", layers=None, seed=1):
     family = FAMILIES[name]
-    shape = family.big if size == "1b" else tiny(family.big)
+    shape = family.big if size == "1b" else tiny(family.big, gguf.GGML_QUANT_SIZES[TYPES[matrix_type]][0])
     if layers is not None:
         shape = dataclasses.replace(shape, layers=layers)
-    Writer(path, name, family, shape, TYPES[matrix_type], seed).write()
+    Writer(path, name, family, shape, matrix_type, seed).write()
 
 
 def main():

@@ -16,6 +16,8 @@ std::optional<std::string> Get(const char* name) {
 
 std::optional<std::string> Isa() { return Get("ADIT_ISA"); }
 std::optional<std::string> Threads() { return Get("ADIT_THREADS"); }
+bool DumbTerminal() { return Get("TERM").value_or("dumb") == "dumb"; }
+
 bool PlainTerminal() { return Get("NO_COLOR").has_value() || Get("TERM") == "dumb"; }
 
 }  // namespace adit::env

@@ -15,6 +15,9 @@ std::optional<std::string> Isa();
 // ADIT_THREADS: number of kernel threads.
 std::optional<std::string> Threads();
 
+// TERM is "dumb" or not set: the terminal's cursor cannot be moved.
+bool DumbTerminal();
+
 // NO_COLOR and TERM=dumb: no control sequences on the terminal.
 bool PlainTerminal();
 

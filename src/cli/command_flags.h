@@ -8,6 +8,8 @@
 namespace adit::cli {
 
 void AddRun(CLI::App& app, RunOptions& out);
+// Those of AddRun that can change while a talk goes on.
+void AddTalk(CLI::App& app, RunOptions& out);
 void AddShow(CLI::App& app, ShowOptions& out);
 void AddTokenize(CLI::App& app, TokenizeOptions& out);
 void AddDetokenize(CLI::App& app, DetokenizeOptions& out);
@@ -23,6 +25,7 @@ void AddBenchRoofline(CLI::App& app, BenchRooflineOptions& out);
 void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out);
 void AddBenchModel(CLI::App& app, BenchModelOptions& out);
 void AddBenchStartup(CLI::App& app, BenchStartupOptions& out);
+void AddCompletion(CLI::App& app, CompletionOptions& out);
 void AddEvalPerplexity(CLI::App& app, EvalPerplexityOptions& out);
 void AddEvalKld(CLI::App& app, EvalKldOptions& out);
 void AddEvalHellaSwag(CLI::App& app, EvalHellaSwagOptions& out);

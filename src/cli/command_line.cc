@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cli/command_flags.h"
+#include "cli/command_tree.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 
@@ -56,7 +57,12 @@ class Parser {
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(
         "version", "Print the version", +[](CLI::App&, VersionOptions&) {});
+    Add("completion", "Print a script that completes adit's command lines", &AddCompletion);
+    Add(
+        "manual", "Print the manual page, for man -l", +[](CLI::App&, ManualOptions&) {});
   }
+
+  const CLI::App& app() const { return app_; }
 
   Result<CommandLine> Parse(int argc, const char* const* argv) {
     try {
@@ -99,6 +105,9 @@ class Parser {
   static Result<CommandLine> Check(Command command) {
     if (const auto* logits = std::get_if<LogitsOptions>(&command); logits && !logits->tokens && !logits->tokens_file) {
       return InvalidArgument("logits: --tokens or --tokens-file is required; see 'adit logits --help'");
+    }
+    if (const auto* completion = std::get_if<CompletionOptions>(&command); completion && completion->shell.empty()) {
+      return InvalidArgument("completion: SHELL is required: bash, zsh or fish; see 'adit completion --help'");
     }
     if (const auto* render = std::get_if<TemplateOptions>(&command);
         render && render->source == "-" && render->context_file == "-") {
@@ -154,7 +163,46 @@ class Parser {
   std::function<Command()> chosen_;
 };
 
+// The words of a value that a check allows: CLI11 tells them as "TYPE:{a,b}".
+std::vector<std::string> WordsOf(const std::string& type_name) {
+  const size_t begin = type_name.find('{');
+  const size_t end = type_name.rfind('}');
+  if (begin == std::string::npos || end == std::string::npos || end <= begin) return {};
+  return *SplitAtCommas(std::string_view(type_name).substr(begin + 1, end - begin - 1));
+}
+
+FlagText DescribeFlag(const CLI::Option& option) {
+  FlagText flag{.help = option.get_description()};
+  for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) flag.names.push_back("--" + name);
+  if (option.get_items_expected_max() > 0) {
+    const std::string type = option.get_type_name();
+    flag.type = type.substr(0, type.find(':'));
+    if (flag.type.empty()) flag.type = "VALUE";
+    flag.words = WordsOf(type);
+  }
+  return flag;
+}
+
+CommandTree Describe(const CLI::App& app) {
+  CommandTree tree{.name = app.get_name(), .help = app.get_description()};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional()) {
+      tree.flags.push_back(DescribeFlag(*option));
+    } else {
+      tree.arguments.push_back(
+          {option->get_name(/*positional=*/true), option->get_description(), option->get_required()});
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    tree.commands.push_back(Describe(*command));
+  }
+  return tree;
+}
+
 }  // namespace
+
+CommandTree DescribeCommandLine() { return Describe(Parser().app()); }
 
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) { return Parser().Parse(argc, argv); }
 

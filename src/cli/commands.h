@@ -29,6 +29,8 @@ Result<int> Run(const EvalHellaSwagOptions& options);
 Result<int> Run(const EvalMmluOptions& options);
 Result<int> Run(const DoctorOptions& options);
 Result<int> Run(const VersionOptions& options);
+Result<int> Run(const CompletionOptions& options);
+Result<int> Run(const ManualOptions& options);
 
 }  // namespace adit::cli
 

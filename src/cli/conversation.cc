@@ -16,9 +16,7 @@ using server::ChatPrompt;
 
 Conversation::Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<ChatPrompt> chat,
                            const ConversationOptions& options)
-    : tokenizer_(tokenizer), chat_(std::move(chat)), system_(options.system), raw_(options.raw) {
-  Clear();
-}
+    : tokenizer_(tokenizer), chat_(std::move(chat)), system_(options.system), raw_(options.raw) {}
 
 Result<Conversation> Conversation::Create(const tokenizer::Tokenizer& tokenizer, const ConversationOptions& options) {
   if (!options.raw && !options.chat_template.empty()) {
@@ -35,30 +33,41 @@ Result<Conversation> Conversation::Create(const tokenizer::Tokenizer& tokenizer,
 
 Result<std::vector<int32_t>> Conversation::Prompt(std::string_view text) const {
   if (chat_) {
-    std::vector<ChatMessage> messages = messages_;
+    std::vector<ChatMessage> messages;
+    if (system_) messages.push_back({.role = "system", .content = *system_});
+    for (const Turn& turn : turns_) {
+      messages.push_back({.role = "user", .content = turn.text});
+      messages.push_back({.role = "assistant", .content = turn.answer});
+    }
     messages.push_back({.role = "user", .content = std::string(text)});
     Result<std::vector<int32_t>> prompt = chat_->Encode(messages);
     if (!prompt.ok()) return AsRuntimeError(prompt.status());
     return prompt;
   }
-  const std::string whole = text_ + std::string(text);
+  std::string whole;
+  for (const Turn& turn : turns_) whole += turn.text + turn.answer;
+  whole += text;
   const tokenizer::TextSegment segment{whole, /*trusted=*/raw_};
   return server::EncodeToContinue(tokenizer_, std::span(&segment, 1));
 }
 
 void Conversation::Add(std::string_view text, std::string_view answer) {
-  if (chat_) {
-    messages_.push_back({.role = "user", .content = std::string(text)});
-    messages_.push_back({.role = "assistant", .content = std::string(answer)});
-  } else {
-    text_.append(text).append(answer);
-  }
+  turns_.push_back({.text = std::string(text), .answer = std::string(answer)});
 }
 
-void Conversation::Clear() {
-  messages_.clear();
-  if (system_) messages_.push_back({.role = "system", .content = *system_});
-  text_.clear();
+Turn Conversation::TakeLast() {
+  Turn last = std::move(turns_.back());
+  turns_.pop_back();
+  return last;
+}
+
+Status Conversation::SetSystem(std::optional<std::string> system) {
+  if (system && !chat_) {
+    return InvalidArgument("a system message needs a chat template, {}",
+                           raw_ ? "which --raw leaves out" : "which this model does not have");
+  }
+  system_ = std::move(system);
+  return Status();
 }
 
 }  // namespace adit::cli

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adit/status.h"
@@ -17,6 +18,12 @@ struct ConversationOptions {
   std::string_view chat_template;  // empty: the model has none
   std::optional<std::string> system;
   bool raw = false;
+};
+
+// One message of the user and what the model answered.
+struct Turn {
+  std::string text;
+  std::string answer;
 };
 
 // What has been said so far, and how it becomes a prompt: messages through the model's chat template, or, without one
@@ -35,8 +42,20 @@ class Conversation {
   void Add(std::string_view text, std::string_view answer);
 
   // Forgets everything but the system message.
-  void Clear();
+  void Clear() { turns_.clear(); }
 
+  // Takes the last turn back. Precondition: there is one.
+  Turn TakeLast();
+
+  // The system message from now on, of what was said before too; nullopt: the template's own. InvalidArgument where
+  // there is no place for one.
+  Status SetSystem(std::optional<std::string> system);
+
+  // All that was said, in the place of what there is.
+  void SetTurns(std::vector<Turn> turns) { turns_ = std::move(turns); }
+
+  const std::vector<Turn>& turns() const { return turns_; }
+  const std::optional<std::string>& system() const { return system_; }
   bool uses_template() const { return chat_.has_value(); }
 
  private:
@@ -47,9 +66,7 @@ class Conversation {
   std::optional<server::ChatPrompt> chat_;
   std::optional<std::string> system_;
   bool raw_;
-
-  std::vector<server::ChatMessage> messages_;  // with a template
-  std::string text_;                           // without
+  std::vector<Turn> turns_;
 };
 
 }  // namespace adit::cli

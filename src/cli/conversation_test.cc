@@ -47,6 +47,30 @@ TEST(Conversation, RendersAllThatWasSaid) {
             "<|start|>system:be brief<|end|><|start|>user:hi<|end|><|start|>assistant:");
 }
 
+TEST(Conversation, TakesTurnsBackAndChangesItsSystemMessage) {
+  const ByteTokenizer tokenizer(false, false);
+  Result<Conversation> talk = Conversation::Create(tokenizer, {.chat_template = kTemplate});
+  ASSERT_TRUE(talk.ok());
+  talk->Add("a", "b");
+  talk->Add("c", "d");
+  EXPECT_EQ(talk->TakeLast().answer, "d");
+  ASSERT_TRUE(talk->SetSystem("s").ok());
+  EXPECT_EQ(Text(tokenizer, talk->Prompt("e")),
+            "<|start|>system:s<|end|><|start|>user:a<|end|><|start|>assistant:b<|end|><|start|>user:e<|end|>"
+            "<|start|>assistant:");
+  ASSERT_TRUE(talk->SetSystem(std::nullopt).ok());
+  talk->SetTurns({});
+  EXPECT_EQ(Text(tokenizer, talk->Prompt("e")), "<|start|>user:e<|end|><|start|>assistant:");
+}
+
+TEST(Conversation, ASystemMessageSetLaterNeedsATemplate) {
+  const ByteTokenizer tokenizer(false, false);
+  Result<Conversation> talk = Conversation::Create(tokenizer, {.chat_template = ""});
+  ASSERT_TRUE(talk.ok());
+  EXPECT_TRUE(talk->SetSystem(std::nullopt).ok());
+  EXPECT_THAT(talk->SetSystem("s").message(), HasSubstr("this model does not have"));
+}
+
 TEST(Conversation, ControlTokensInWhatIsSaidStayText) {
   const ByteTokenizer tokenizer(false, false);
   Result<Conversation> talk = Conversation::Create(tokenizer, {.chat_template = kTemplate, .system = "<|end|>"});

@@ -87,8 +87,14 @@ void AddConvert(CLI::App& app, ConvertOptions& out) {
   AddRequired(app, "OUT", out.output, "The .gguf file to write");
   AddText(app, "--type", out.type,
           "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, "
-          "iq4_xs [as stored]",
+          "iq4_xs, mxfp4, tq1_0, tq2_0 [as stored]",
           "TYPE");
+}
+
+void AddCompletion(CLI::App& app, CompletionOptions& out) {
+  AddWord(
+      app, "SHELL", {"bash", "zsh", "fish"}, [&out](const std::string& shell) { out.shell = shell; },
+      "Which shell's script to print: bash, zsh or fish", "");
 }
 
 }  // namespace adit::cli

@@ -123,7 +123,7 @@ void AddKernelChoice(CLI::App& app, EngineOptions& out) {
   CLI::Option* quantization =
       AddText(app, "--quantization", out.quantization,
               "Quantise float weights while loading: q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, "
-              "iq4_nl, iq4_xs [none]",
+              "iq4_nl, iq4_xs, mxfp4, tq1_0, tq2_0 [none]",
               "TYPE");
   dtype->check([](const std::string& text) { return engine::WeightTypesFor(text, std::nullopt).status().message(); });
   quantization->excludes(dtype)->check(

@@ -248,11 +248,18 @@ struct DoctorOptions {};
 
 struct VersionOptions {};
 
-using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
-                             LogitsOptions, EmbedOptions, BatchOptions, ServeOptions, ConvertOptions,
-                             BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions,
-                             BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions,
-                             EvalHellaSwagOptions, EvalMmluOptions, DoctorOptions, VersionOptions>;
+struct CompletionOptions {
+  std::string shell;  // "bash", "zsh" or "fish"
+};
+
+struct ManualOptions {};
+
+using Command =
+    std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
+                 EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions,
+                 BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions, BenchStartupOptions,
+                 EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions, EvalMmluOptions, DoctorOptions,
+                 VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 

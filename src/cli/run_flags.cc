@@ -72,27 +72,32 @@ void AddConstraint(CLI::App& app, RunOptions& out) {
 
 }  // namespace
 
-void AddRun(CLI::App& app, RunOptions& out) {
+void AddTalk(CLI::App& app, RunOptions& out) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  AddModel(app, out.model);
-  AddText(app, "PROMPT", out.prompt, "What to say; what stdin holds comes after it. Without: a talk", "");
-  AddText(app, "--system", out.system, "System message [the template's own]");
   AddSampling(app, out.sampling);
   AddCount(
       app, "--seed", kMin, kMax, [&out](int64_t n) { out.seed = n; }, "Seed of the random numbers [random]");
   AddCount(
-      app, "--ctx", 1, kMax, [&out](int64_t n) { out.context_length = n; },
-      "Context in tokens, prompt and answer [the model's, or what fits]");
-  AddCount(
       app, "-n,--max-tokens", -1, kMax, [&out](int64_t n) { out.max_tokens = n; },
       "Most tokens of an answer; -1: until the context is full [-1]");
+  AddSwitch(app, "--ignore-eos", out.ignore_eos, "Go on after the token that ends an answer");
+  AddSwitch(app, "--verbose", out.verbose, "Report times, rates, memory and seed on stderr");
+}
+
+void AddRun(CLI::App& app, RunOptions& out) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  AddModel(app, out.model);
+  AddText(app, "PROMPT", out.prompt, "What to say; what stdin holds comes after it. Without: a talk", "");
+  AddText(app, "--system", out.system, "System message [the template's own]");
+  AddTalk(app, out);
+  AddCount(
+      app, "--ctx", 1, kMax, [&out](int64_t n) { out.context_length = n; },
+      "Context in tokens, prompt and answer [the model's, or what fits]");
   AddConstraint(app, out);
   AddEngine(app, out.engine);
   AddSwitch(app, "--raw", out.raw,
             "Leave out the chat template: the prompt is the whole text, control tokens included");
-  AddSwitch(app, "--ignore-eos", out.ignore_eos, "Go on after the token that ends an answer");
-  AddSwitch(app, "--verbose", out.verbose, "Report times, rates, memory and seed on stderr");
 }
 
 }  // namespace adit::cli

@@ -14,6 +14,7 @@
 #include "cli/progress_bar.h"
 #include "cli/run_report.h"
 #include "cli/signals.h"
+#include "cli/talk_flags.h"
 #include "engine/dry_breakers.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
@@ -65,6 +66,17 @@ Result<GrammarPtr> CompileConstraint(const RunOptions& options, const engine::Lo
   return Status(grammar.status().code(), std::string(flag) + ": " + grammar.status().message());
 }
 
+sample::SamplingParams SamplingFor(const RunOptions& options, int64_t seed, const tokenizer::Tokenizer& tokenizer) {
+  sample::SamplingParams sampling = options.sampling;
+  sampling.seed = seed;
+  if (sampling.dry_multiplier > 0.0) {
+    sampling.dry_sequence_breakers = engine::ResolveDryBreakers(tokenizer, engine::kDefaultDryBreakers);
+  }
+  // Keeping more tokens than there are keeps them all.
+  sampling.top_k = std::min(sampling.top_k, tokenizer.vocab_size());
+  return sampling;
+}
+
 // Writes the answer piece by piece, whole characters only.
 class AnswerStream {
  public:
@@ -111,17 +123,10 @@ class PromptProgress {
 Session::Session(const RunOptions& options, int64_t seed, std::unique_ptr<engine::LoadedModel> model,
                  std::unique_ptr<engine::EngineCore> engine, Conversation conversation)
     : options_(options),
-      sampling_(options.sampling),
+      sampling_(SamplingFor(options, seed, model->tokenizer())),
       model_(std::move(model)),
       engine_(std::move(engine)),
-      conversation_(std::move(conversation)) {
-  sampling_.seed = seed;
-  if (sampling_.dry_multiplier > 0.0) {
-    sampling_.dry_sequence_breakers = engine::ResolveDryBreakers(model_->tokenizer(), engine::kDefaultDryBreakers);
-  }
-  // Keeping more tokens than there are keeps them all.
-  sampling_.top_k = std::min(sampling_.top_k, model_->tokenizer().vocab_size());
-}
+      conversation_(std::move(conversation)) {}
 
 Result<std::unique_ptr<Session>> Session::Open(const RunOptions& run_options) {
   RunOptions options = run_options;
@@ -213,6 +218,26 @@ Result<engine::FinishReason> Session::Answer(std::string_view text) {
   }
   if (options_.verbose) ReportRun(engine_->runner(), sampling_.seed, stats);
   return stats.reason;
+}
+
+Result<engine::FinishReason> Session::Retry() {
+  const Turn last = conversation_.TakeLast();
+  sampling_.seed = static_cast<int64_t>(static_cast<uint64_t>(sampling_.seed) + 1);
+  Result<engine::FinishReason> reason = Answer(last.text);
+  if (!reason.ok()) conversation_.Add(last.text, last.answer);
+  return reason;
+}
+
+Status Session::Set(const std::string& name, const std::string& value) {
+  RunOptions options = options_;
+  options.seed.reset();
+  ADIT_RETURN_IF_ERROR(SetTalkFlag(name, value, options));
+  const int64_t seed = options.seed.value_or(sampling_.seed);
+  sample::SamplingParams sampling = SamplingFor(options, seed, model_->tokenizer());
+  ADIT_RETURN_IF_ERROR(sample::Validate(sampling, model_->tokenizer().vocab_size()));
+  options_ = std::move(options);
+  sampling_ = std::move(sampling);
+  return Status();
 }
 
 }  // namespace adit::cli

@@ -26,9 +26,20 @@ class Session {
   // trace.
   Result<engine::FinishReason> Answer(std::string_view text);
 
-  // Forgets what was said.
-  void Clear() { conversation_.Clear(); }
+  // What was said, to be read and changed between answers.
+  Conversation& conversation() { return conversation_; }
 
+  // Answers the last message once more, with the next seed; the answer takes the place of that before. Precondition:
+  // there was a turn. An error leaves the turn as it was.
+  Result<engine::FinishReason> Retry();
+
+  // Sets what a flag of adit run sets (SetTalkFlag), from the next answer on. Errors: those of SetTalkFlag, and
+  // InvalidArgument for a value that no sampler takes.
+  Status Set(const std::string& name, const std::string& value);
+
+  const RunOptions& options() const { return options_; }
+  int64_t seed() const { return sampling_.seed; }
+  int64_t max_context() const { return engine_->max_context(); }
   const engine::LoadedModel& model() const { return *model_; }
 
  private:
@@ -37,8 +48,8 @@ class Session {
   Result<engine::AnswerStats> Generate(std::vector<int32_t> prompt, const std::function<bool(int32_t)>& on_token,
                                        const std::function<void(int64_t)>& on_prompt);
 
-  const RunOptions options_;
-  sample::SamplingParams sampling_;
+  RunOptions options_;
+  sample::SamplingParams sampling_;  // those of options_ for this model
   // In the order in which they borrow from each other.
   std::unique_ptr<engine::LoadedModel> model_;
   std::unique_ptr<engine::EngineCore> engine_;

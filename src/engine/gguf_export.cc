@@ -54,9 +54,10 @@ Result<formats::WeightTypes> TypesOf(const formats::GgufFile& model, const std::
 // How llama.cpp numbers what most of a file's weights are; none for what it has no number for.
 std::optional<uint64_t> FileType(DType dtype) {
   constexpr std::pair<DType, uint64_t> kNumbers[] = {
-      {DType::kF32, 0},   {DType::kF16, 1},   {DType::kQ4_0, 2},    {DType::kQ4_1, 3},    {DType::kQ8_0, 7},
-      {DType::kQ5_0, 8},  {DType::kQ5_1, 9},  {DType::kQ2_K, 10},   {DType::kQ3_K, 11},   {DType::kQ4_K, 14},
-      {DType::kQ5_K, 16}, {DType::kQ6_K, 18}, {DType::kIQ4_NL, 25}, {DType::kIQ4_XS, 30}, {DType::kBF16, 32}};
+      {DType::kF32, 0},    {DType::kF16, 1},    {DType::kQ4_0, 2},    {DType::kQ4_1, 3},    {DType::kQ8_0, 7},
+      {DType::kQ5_0, 8},   {DType::kQ5_1, 9},   {DType::kQ2_K, 10},   {DType::kQ3_K, 11},   {DType::kQ4_K, 14},
+      {DType::kQ5_K, 16},  {DType::kQ6_K, 18},  {DType::kIQ4_NL, 25}, {DType::kIQ4_XS, 30}, {DType::kBF16, 32},
+      {DType::kTQ1_0, 36}, {DType::kTQ2_0, 37}, {DType::kMXFP4, 38}};
   for (const auto& [type, number] : kNumbers) {
     if (type == dtype) return number;
   }

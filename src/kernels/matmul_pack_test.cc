@@ -31,11 +31,13 @@ PackArgs ArgsOf(const TestWeights& weights, std::byte* panels) {
           .panels = panels};
 }
 
-// Scales of six bits take eight in a panel: 16 * 2 bits in the 110 bytes of a Q3_K block are the most.
+// Scales of six bits take eight in a panel: 16 * 2 bits in the 110 bytes of a Q3_K block are the most. TQ1_0 takes what
+// TQ2_0 does: 66 bytes for 54.
 TEST_P(MatmulPack, TakesHardlyMoreThanTheFile) {
   const TestWeights weights = Weights(kernels().panel_rows, 8);
   EXPECT_EQ(kernels().panel_bytes(weights.num_cols()) % 64, 0u);
-  EXPECT_LE(PanelsBytes(weights), weights.bytes().size() * 1037 / 1000);
+  const size_t per_mille = dtype() == DType::kTQ1_0 ? 1223 : 1037;
+  EXPECT_LE(PanelsBytes(weights), weights.bytes().size() * per_mille / 1000);
 }
 
 TEST_P(MatmulPack, WritesTheSameBytesForAnySplit) {

@@ -13,12 +13,35 @@
 namespace adit::kernels {
 namespace {
 
-// Where a block has half-precision numbers and codes; other bytes are integer scales.
+// Where a block has half-precision numbers and codes; other bytes are integer scales. Where its factor is no such
+// number put_factor sets it to one near `half`.
 struct BlockLayout {
   std::vector<int> halves;
   int codes_begin;
   int codes_end;
+  void (*put_factor)(uint16_t half, std::byte* block) = nullptr;
+
+  bool IsPlain() const { return halves.empty() && put_factor == nullptr; }
 };
+
+// The factor of IQ1_M lies in the upper four bits of four words.
+void PutFactorIQ1M(uint16_t half, std::byte* block) {
+  for (int i = 0; i < 4; ++i) {
+    std::byte& high = block[48 + 2 * i + 1];
+    high = (high & std::byte{0x0f}) | static_cast<std::byte>((half >> (4 * i) & 15) << 4);
+  }
+}
+
+// Powers of two from 2^-128, of which the first two are subnormal.
+void PutFactorMXFP4(uint16_t half, std::byte* block) {
+  const float value = std::abs(HalfToFloat(half));
+  block[0] = value < 0x1p-14f ? static_cast<std::byte>(half & 1) : static_cast<std::byte>(std::ilogb(value) + 128);
+}
+
+// Any byte is a factor of NVFP4; 0x40 is 1.
+void PutFactorNVFP4(uint16_t half, std::byte* block) {
+  if (half == FloatToHalf(1.0f)) std::memset(block, 0x40, 4);
+}
 
 BlockLayout LayoutOf(DType dtype) {
   switch (dtype) {
@@ -45,6 +68,28 @@ BlockLayout LayoutOf(DType dtype) {
       return {{208}, 0, 192};
     case DType::kIQ4_XS:
       return {{0}, 8, 136};
+    case DType::kIQ1_S:
+      return {{0}, 2, 34};
+    case DType::kIQ1_M:
+      return {{}, 0, 48, &PutFactorIQ1M};
+    case DType::kIQ2_XXS:
+      return {{0}, 2, 66};
+    case DType::kIQ2_XS:
+      return {{0}, 2, 66};
+    case DType::kIQ2_S:
+      return {{0}, 2, 74};
+    case DType::kIQ3_XXS:
+      return {{0}, 2, 98};
+    case DType::kIQ3_S:
+      return {{0}, 2, 106};
+    case DType::kTQ1_0:
+      return {{52}, 0, 52};
+    case DType::kTQ2_0:
+      return {{64}, 0, 64};
+    case DType::kMXFP4:
+      return {{}, 1, 17, &PutFactorMXFP4};
+    case DType::kNVFP4:
+      return {{}, 4, 36, &PutFactorNVFP4};
     case DType::kF32:
     case DType::kF16:
     case DType::kBF16:
@@ -92,12 +137,13 @@ TestWeights::TestWeights(DType dtype, int64_t num_rows, int64_t num_cols, uint32
   const BlockLayout layout = LayoutOf(dtype);
   const auto block_bytes = static_cast<size_t>(Traits(dtype).block_bytes);
   for (size_t block = 0; block < bytes_.size(); block += block_bytes) {
-    if (layout.halves.empty()) {
+    if (layout.IsPlain()) {
       PutPlain(dtype, random, &bytes_[block]);
       continue;
     }
     for (size_t i = 0; i < block_bytes; ++i) bytes_[block + i] = static_cast<std::byte>(random.NextInt(0, 255));
     for (const int at : layout.halves) PutHalf(&bytes_[block + static_cast<size_t>(at)], RandomHalf(random));
+    if (layout.put_factor != nullptr) layout.put_factor(RandomHalf(random), &bytes_[block]);
   }
 }
 
@@ -108,6 +154,7 @@ void TestWeights::SetCodes(std::byte byte) {
     std::memset(&bytes_[block] + layout.codes_begin, std::to_integer<int>(byte),
                 static_cast<size_t>(layout.codes_end - layout.codes_begin));
     for (const int at : layout.halves) PutHalf(&bytes_[block + static_cast<size_t>(at)], FloatToHalf(1.0f));
+    if (layout.put_factor != nullptr) layout.put_factor(FloatToHalf(1.0f), &bytes_[block]);
   }
 }
 
@@ -128,7 +175,7 @@ std::vector<double> TestWeights::MagnitudesOfRow(int64_t row) const {
   const std::vector<float> constant = without_codes.DecodedRow(row);
   std::vector<double> magnitudes(decoded.size());
   for (size_t i = 0; i < decoded.size(); ++i) {
-    magnitudes[i] = std::abs(decoded[i]) + (layout.halves.empty() ? 0.0 : 2.0 * std::abs(constant[i]));
+    magnitudes[i] = std::abs(decoded[i]) + (layout.IsPlain() ? 0.0 : 2.0 * std::abs(constant[i]));
   }
   return magnitudes;
 }

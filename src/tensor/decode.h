@@ -25,6 +25,17 @@ void DecodeQ5K(const std::byte* blocks, float* out, int64_t num_elements) noexce
 void DecodeQ6K(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 void DecodeIQ4NL(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 void DecodeIQ4XS(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ1S(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ1M(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ2XXS(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ2XS(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ2S(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ3XXS(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeIQ3S(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeTQ1_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeTQ2_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeMXFP4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeNVFP4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 
 }  // namespace adit
 

@@ -16,9 +16,11 @@
 namespace adit {
 namespace {
 
-constexpr DType kBlockTypes[] = {DType::kQ4_0, DType::kQ4_1, DType::kQ5_0,   DType::kQ5_1,
-                                 DType::kQ8_0, DType::kQ2_K, DType::kQ3_K,   DType::kQ4_K,
-                                 DType::kQ5_K, DType::kQ6_K, DType::kIQ4_NL, DType::kIQ4_XS};
+constexpr DType kBlockTypes[] = {DType::kQ4_0,   DType::kQ4_1,   DType::kQ5_0,    DType::kQ5_1,  DType::kQ8_0,
+                                 DType::kQ2_K,   DType::kQ3_K,   DType::kQ4_K,    DType::kQ5_K,  DType::kQ6_K,
+                                 DType::kIQ4_NL, DType::kIQ4_XS, DType::kIQ1_S,   DType::kIQ1_M, DType::kIQ2_XXS,
+                                 DType::kIQ2_XS, DType::kIQ2_S,  DType::kIQ3_XXS, DType::kIQ3_S, DType::kTQ1_0,
+                                 DType::kTQ2_0,  DType::kMXFP4,  DType::kNVFP4};
 
 std::string UpperName(DType dtype) {
   std::string name = Traits(dtype).name;
@@ -48,13 +50,15 @@ class DecodeGolden : public testing::TestWithParam<DType> {};
 TEST_P(DecodeGolden, DecodesLibggmlRowsAndRandomBytesBitExactly) {
   const auto golden = test::ReadSafetensors(ADIT_SOURCE_DIR "/tests/goldens/ggml_quants/blocks.safetensors");
   ASSERT_TRUE(golden.ok()) << golden.status().ToString();
-  ExpectDecodesTo(GetParam(), *golden, ".bytes", ".dequant");
+  // The libggml that made the others has no quantiser of NVFP4.
+  if (GetParam() != DType::kNVFP4) ExpectDecodesTo(GetParam(), *golden, ".bytes", ".dequant");
   ExpectDecodesTo(GetParam(), *golden, ".random_bytes", ".random_dequant");
 }
 
 TEST_P(DecodeGolden, DecodesAllRowsOfTheSharedGoldenBitExactly) {
   const std::string path = ADIT_SHARED_DIR "/oracle/ggml_quants/blocks.safetensors";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  if (GetParam() == DType::kNVFP4) GTEST_SKIP() << path << " has no NVFP4";
   const auto golden = test::ReadSafetensors(path);
   ASSERT_TRUE(golden.ok()) << golden.status().ToString();
   ExpectDecodesTo(GetParam(), *golden, ".bytes", ".dequant");

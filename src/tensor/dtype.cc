@@ -4,8 +4,17 @@
 
 #include "base/check.h"
 #include "tensor/decode.h"
+#include "tensor/iq1_m.h"
+#include "tensor/iq1_s.h"
+#include "tensor/iq2_s.h"
+#include "tensor/iq2_xs.h"
+#include "tensor/iq2_xxs.h"
+#include "tensor/iq3_s.h"
+#include "tensor/iq3_xxs.h"
 #include "tensor/iq4_nl.h"
 #include "tensor/iq4_xs.h"
+#include "tensor/mxfp4.h"
+#include "tensor/nvfp4.h"
 #include "tensor/q2_k.h"
 #include "tensor/q3_k.h"
 #include "tensor/q4_0.h"
@@ -16,6 +25,8 @@
 #include "tensor/q5_k.h"
 #include "tensor/q6_k.h"
 #include "tensor/q8_0.h"
+#include "tensor/tq1_0.h"
+#include "tensor/tq2_0.h"
 
 namespace adit {
 namespace {
@@ -36,6 +47,17 @@ constexpr DTypeTraits kTraits[] = {
     {"q6_k", 256, sizeof(BlockQ6K), &DecodeQ6K},
     {"iq4_nl", 32, sizeof(BlockIQ4NL), &DecodeIQ4NL},
     {"iq4_xs", 256, sizeof(BlockIQ4XS), &DecodeIQ4XS},
+    {"iq1_s", 256, sizeof(BlockIQ1S), &DecodeIQ1S},
+    {"iq1_m", 256, sizeof(BlockIQ1M), &DecodeIQ1M},
+    {"iq2_xxs", 256, sizeof(BlockIQ2XXS), &DecodeIQ2XXS},
+    {"iq2_xs", 256, sizeof(BlockIQ2XS), &DecodeIQ2XS},
+    {"iq2_s", 256, sizeof(BlockIQ2S), &DecodeIQ2S},
+    {"iq3_xxs", 256, sizeof(BlockIQ3XXS), &DecodeIQ3XXS},
+    {"iq3_s", 256, sizeof(BlockIQ3S), &DecodeIQ3S},
+    {"tq1_0", 256, sizeof(BlockTQ1_0), &DecodeTQ1_0},
+    {"tq2_0", 256, sizeof(BlockTQ2_0), &DecodeTQ2_0},
+    {"mxfp4", 32, sizeof(BlockMXFP4), &DecodeMXFP4},
+    {"nvfp4", 64, sizeof(BlockNVFP4), &DecodeNVFP4},
 };
 static_assert(std::size(kTraits) == kNumDTypes);
 

@@ -25,8 +25,19 @@ enum class DType : uint8_t {
   kQ6_K,
   kIQ4_NL,
   kIQ4_XS,
+  kIQ1_S,
+  kIQ1_M,
+  kIQ2_XXS,
+  kIQ2_XS,
+  kIQ2_S,
+  kIQ3_XXS,
+  kIQ3_S,
+  kTQ1_0,
+  kTQ2_0,
+  kMXFP4,
+  kNVFP4,
 };
-inline constexpr int kNumDTypes = 15;
+inline constexpr int kNumDTypes = 26;
 
 struct DTypeTraits {
   const char* name;    // as users write it: "f32", "q4_k"

@@ -17,11 +17,15 @@ struct KnownType {
 
 // From ggml's definitions, apart from the table under test.
 constexpr KnownType kKnownTypes[] = {
-    {DType::kF32, "f32", 1, 4},       {DType::kF16, "f16", 1, 2},         {DType::kBF16, "bf16", 1, 2},
-    {DType::kQ4_0, "q4_0", 32, 18},   {DType::kQ4_1, "q4_1", 32, 20},     {DType::kQ5_0, "q5_0", 32, 22},
-    {DType::kQ5_1, "q5_1", 32, 24},   {DType::kQ8_0, "q8_0", 32, 34},     {DType::kQ2_K, "q2_k", 256, 84},
-    {DType::kQ3_K, "q3_k", 256, 110}, {DType::kQ4_K, "q4_k", 256, 144},   {DType::kQ5_K, "q5_k", 256, 176},
-    {DType::kQ6_K, "q6_k", 256, 210}, {DType::kIQ4_NL, "iq4_nl", 32, 18}, {DType::kIQ4_XS, "iq4_xs", 256, 136},
+    {DType::kF32, "f32", 1, 4},          {DType::kF16, "f16", 1, 2},         {DType::kBF16, "bf16", 1, 2},
+    {DType::kQ4_0, "q4_0", 32, 18},      {DType::kQ4_1, "q4_1", 32, 20},     {DType::kQ5_0, "q5_0", 32, 22},
+    {DType::kQ5_1, "q5_1", 32, 24},      {DType::kQ8_0, "q8_0", 32, 34},     {DType::kQ2_K, "q2_k", 256, 84},
+    {DType::kQ3_K, "q3_k", 256, 110},    {DType::kQ4_K, "q4_k", 256, 144},   {DType::kQ5_K, "q5_k", 256, 176},
+    {DType::kQ6_K, "q6_k", 256, 210},    {DType::kIQ4_NL, "iq4_nl", 32, 18}, {DType::kIQ4_XS, "iq4_xs", 256, 136},
+    {DType::kIQ1_S, "iq1_s", 256, 50},   {DType::kIQ1_M, "iq1_m", 256, 56},  {DType::kIQ2_XXS, "iq2_xxs", 256, 66},
+    {DType::kIQ2_XS, "iq2_xs", 256, 74}, {DType::kIQ2_S, "iq2_s", 256, 82},  {DType::kIQ3_XXS, "iq3_xxs", 256, 98},
+    {DType::kIQ3_S, "iq3_s", 256, 110},  {DType::kTQ1_0, "tq1_0", 256, 54},  {DType::kTQ2_0, "tq2_0", 256, 66},
+    {DType::kMXFP4, "mxfp4", 32, 17},    {DType::kNVFP4, "nvfp4", 64, 36},
 };
 
 TEST(Traits, HoldsTheSizesOfEachType) {
@@ -45,7 +49,7 @@ TEST(ParseDType, FindsEachNameInEitherCase) {
 }
 
 TEST(ParseDType, RefusesWhatIsNoName) {
-  for (const char* name : {"", "f", "f3", "f322", " f32", "q4_k_m", "q4-k", "iq2_xxs", "float32"}) {
+  for (const char* name : {"", "f", "f3", "f322", " f32", "q4_k_m", "q4-k", "iq2_xx", "float32"}) {
     EXPECT_EQ(ParseDType(name), std::nullopt) << name;
   }
 }

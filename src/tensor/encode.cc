@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/check.h"
+#include "tensor/encode_internal.h"
 #include "tensor/encode_search.h"
 #include "tensor/half.h"
 #include "tensor/q4_0.h"
@@ -17,18 +17,6 @@ namespace adit {
 namespace {
 
 constexpr int kBlock = 32;
-
-// Calls encode(x, block) for each block of 32 floats, in order.
-template <typename Block, typename EncodeBlock>
-void ForEachBlockOf(const float* values, std::byte* blocks, int64_t num_elements, EncodeBlock encode) noexcept {
-  ADIT_DCHECK(num_elements >= 0 && num_elements % kBlock == 0);
-  for (int64_t begin = 0; begin < num_elements; begin += kBlock) {
-    Block block{};
-    encode(values + begin, block);
-    std::memcpy(blocks, &block, sizeof(block));
-    blocks += sizeof(block);
-  }
-}
 
 float InverseOrZero(float scale) { return scale != 0.0f ? 1.0f / scale : 0.0f; }
 
@@ -96,7 +84,7 @@ void EncodeHalves(const float* values, std::byte* blocks, int64_t num_elements) 
 }
 
 void EncodeQ4_0(const float* values, std::byte* blocks, int64_t num_elements) noexcept {
-  ForEachBlockOf<BlockQ4_0>(values, blocks, num_elements, [](const float* x, BlockQ4_0& block) {
+  ForEachBlockOf<BlockQ4_0, kBlock>(values, blocks, num_elements, [](const float* x, BlockQ4_0& block) {
     uint8_t codes[kBlock];
     block.d = FloatToHalf(SignedCodes(x, 8, codes));
     PutLowBits(codes, block.qs);
@@ -104,7 +92,7 @@ void EncodeQ4_0(const float* values, std::byte* blocks, int64_t num_elements) no
 }
 
 void EncodeQ4_1(const float* values, std::byte* blocks, int64_t num_elements) noexcept {
-  ForEachBlockOf<BlockQ4_1>(values, blocks, num_elements, [](const float* x, BlockQ4_1& block) {
+  ForEachBlockOf<BlockQ4_1, kBlock>(values, blocks, num_elements, [](const float* x, BlockQ4_1& block) {
     uint8_t codes[kBlock];
     const Range range = RangeOf(x);
     block.d = FloatToHalf(RangeCodes(x, range, 15, codes));
@@ -114,7 +102,7 @@ void EncodeQ4_1(const float* values, std::byte* blocks, int64_t num_elements) no
 }
 
 void EncodeQ5_0(const float* values, std::byte* blocks, int64_t num_elements) noexcept {
-  ForEachBlockOf<BlockQ5_0>(values, blocks, num_elements, [](const float* x, BlockQ5_0& block) {
+  ForEachBlockOf<BlockQ5_0, kBlock>(values, blocks, num_elements, [](const float* x, BlockQ5_0& block) {
     uint8_t codes[kBlock];
     block.d = FloatToHalf(SignedCodes(x, 16, codes));
     PutLowBits(codes, block.qs);
@@ -123,7 +111,7 @@ void EncodeQ5_0(const float* values, std::byte* blocks, int64_t num_elements) no
 }
 
 void EncodeQ5_1(const float* values, std::byte* blocks, int64_t num_elements) noexcept {
-  ForEachBlockOf<BlockQ5_1>(values, blocks, num_elements, [](const float* x, BlockQ5_1& block) {
+  ForEachBlockOf<BlockQ5_1, kBlock>(values, blocks, num_elements, [](const float* x, BlockQ5_1& block) {
     uint8_t codes[kBlock];
     const Range range = RangeOf(x);
     block.d = FloatToHalf(RangeCodes(x, range, 31, codes));
@@ -134,7 +122,7 @@ void EncodeQ5_1(const float* values, std::byte* blocks, int64_t num_elements) no
 }
 
 void EncodeQ8_0(const float* values, std::byte* blocks, int64_t num_elements) noexcept {
-  ForEachBlockOf<BlockQ8_0>(values, blocks, num_elements, [](const float* x, BlockQ8_0& block) {
+  ForEachBlockOf<BlockQ8_0, kBlock>(values, blocks, num_elements, [](const float* x, BlockQ8_0& block) {
     const float d = std::abs(Peak(x)) / 127.0f;
     const float inverse = InverseOrZero(d);
     block.d = FloatToHalf(d);
@@ -174,6 +162,9 @@ EncodeFunction EncodeFor(DType dtype) {
       {DType::kQ6_K, &EncodeBySearch<DType::kQ6_K>},
       {DType::kIQ4_NL, &EncodeBySearch<DType::kIQ4_NL>},
       {DType::kIQ4_XS, &EncodeBySearch<DType::kIQ4_XS>},
+      {DType::kTQ1_0, &EncodeTQ1_0},
+      {DType::kTQ2_0, &EncodeTQ2_0},
+      {DType::kMXFP4, &EncodeMXFP4},
   };
   for (const Row& row : kRows) {
     if (row.dtype == dtype) return row.encode;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -14,8 +15,11 @@
 namespace adit {
 namespace {
 
-constexpr DType kEncoded[] = {DType::kF16,  DType::kBF16, DType::kQ4_0, DType::kQ4_1,
-                              DType::kQ5_0, DType::kQ5_1, DType::kQ8_0};
+constexpr DType kEncoded[] = {DType::kF16,  DType::kBF16, DType::kQ4_0,  DType::kQ4_1,  DType::kQ5_0,
+                              DType::kQ5_1, DType::kQ8_0, DType::kTQ1_0, DType::kTQ2_0, DType::kMXFP4};
+
+// Elements of two blocks, or 64 of a type without.
+size_t TwoBlocks(DType dtype) { return 2 * static_cast<size_t>(std::max(Traits(dtype).block_elements, 32)); }
 
 class EncodeGolden : public testing::TestWithParam<DType> {};
 
@@ -34,24 +38,26 @@ TEST_P(EncodeGolden, GivesTheBytesOfTheReferenceQuantisers) {
 
 TEST_P(EncodeGolden, WhatIsRepresentableSurvives) {
   const DTypeTraits& traits = Traits(GetParam());
-  std::vector<float> values(64);
-  for (int i = 0; i < 64; ++i) values[static_cast<size_t>(i)] = static_cast<float>(i % 2 == 0 ? 0 : -8) * 0.5f;
-  std::vector<std::byte> blocks(RowBytes(GetParam(), 64));
-  EncodeFor(GetParam())(values.data(), blocks.data(), 64);
-  std::vector<float> decoded(64);
-  traits.decode(blocks.data(), decoded.data(), 64);
-  for (size_t i = 0; i < 64; ++i) EXPECT_NEAR(decoded[i], values[i], 2e-3f) << i;
+  const size_t size = TwoBlocks(GetParam());
+  std::vector<float> values(size);
+  for (size_t i = 0; i < size; ++i) values[i] = i % 2 == 0 ? 0.0f : -4.0f;
+  std::vector<std::byte> blocks(RowBytes(GetParam(), static_cast<int64_t>(size)));
+  EncodeFor(GetParam())(values.data(), blocks.data(), static_cast<int64_t>(size));
+  std::vector<float> decoded(size);
+  traits.decode(blocks.data(), decoded.data(), static_cast<int64_t>(size));
+  for (size_t i = 0; i < size; ++i) EXPECT_NEAR(decoded[i], values[i], 2e-3f) << i;
 }
 
 TEST_P(EncodeGolden, InfinitiesAndNanStayThemselvesOrSpoilTheirBlockAlone) {
   for (const float bad : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
-    std::vector<float> values(64, 1.0f);
+    const size_t size = TwoBlocks(GetParam());
+    std::vector<float> values(size, 1.0f);
     values[3] = bad;
-    std::vector<std::byte> blocks(RowBytes(GetParam(), 64));
-    EncodeFor(GetParam())(values.data(), blocks.data(), 64);
-    std::vector<float> decoded(64);
-    Traits(GetParam()).decode(blocks.data(), decoded.data(), 64);
-    for (size_t i = 32; i < 64; ++i) EXPECT_NEAR(decoded[i], 1.0f, 1e-2f);
+    std::vector<std::byte> blocks(RowBytes(GetParam(), static_cast<int64_t>(size)));
+    EncodeFor(GetParam())(values.data(), blocks.data(), static_cast<int64_t>(size));
+    std::vector<float> decoded(size);
+    Traits(GetParam()).decode(blocks.data(), decoded.data(), static_cast<int64_t>(size));
+    for (size_t i = size / 2; i < size; ++i) EXPECT_NEAR(decoded[i], 1.0f, 1e-2f);
   }
 }
 

@@ -54,7 +54,7 @@ def test_the_folder_and_what_it_becomes_give_the_same_bits(adit, oracle, tmp_pat
     assert logits(adit, folder, tmp_path / "a") == logits(adit, tmp_path / "out.gguf", tmp_path / "b")
 
 
-@pytest.mark.parametrize("kind", ["q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q6_k", "iq4_nl"])
+@pytest.mark.parametrize("kind", ["q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q6_k", "iq4_nl", "mxfp4"])
 def test_quantises_while_loading_and_ahead(adit, oracle, tmp_path, kind):
     folder = oracle / "models/llama_q"
     adit.ok("convert", folder, tmp_path / "out.gguf", "--type", kind)

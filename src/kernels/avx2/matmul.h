@@ -8,7 +8,8 @@
 #include "tensor/dtype.h"
 
 // The matrix products of this set. Members are defined and instantiated for plain types in matmul_f32.cc, for blocks of
-// 32 columns in matmul_q8_32.cc and for blocks of 256 in matmul_q8_256.cc.
+// 32 columns in matmul_q8_32.cc, for blocks of 256 in matmul_q8_256.cc, for types of few values in matmul_q8_few.cc
+// and for those that index a grid in matmul_q8_grid.cc.
 namespace adit::kernels::avx2 {
 
 template <DType kType>

@@ -74,6 +74,22 @@ struct VecQ8 {
     return {_mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(wide, kFirstBit), _mm256_set1_epi32(15)))};
   }
 
+  // 2^(p[i] - 128), subnormal numbers too (PowerToFloat of tensor/fp4_scales.h): the exponent where there is one, and a
+  // bit of the mantissa below.
+  [[gnu::always_inline]] static F32 PowersToFloat(const uint8_t* p) {
+    const __m256i e = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    const __m256i one = _mm256_set1_epi32(1);
+    const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(e, one), 23);
+    const __m256i subnormal = _mm256_slli_epi32(_mm256_add_epi32(e, one), 21);
+    return {_mm256_castsi256_ps(_mm256_max_epi32(normal, subnormal))};
+  }
+  // Half of each E4M3, whose sign is left out: as the bits of a half-precision number it is 2^-8 of itself.
+  [[gnu::always_inline]] static F32 E4M3ToHalfFloat(const uint8_t* p) {
+    const __m128i bytes = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    const __m128i halves = _mm_and_si128(_mm_slli_epi16(bytes, 7), _mm_set1_epi16(0x3f80));
+    return {_mm256_mul_ps(_mm256_cvtph_ps(halves), _mm256_set1_ps(128.0f))};
+  }
+
   // A sum of products of unsigned codes 0..kMaxCode with activations -127..127, exact. vpmaddubsw leaves the sums of
   // two products in 16 bits; kRun of them fit there before they are widened: 15 * 127 * 2 * 8 = 30480, 31 * 127 * 2 * 4
   // = 31496, 63 * 127 * 2 * 2 = 32004.

@@ -71,6 +71,22 @@ struct VecQ8 {
     return {_mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(wide, kFirstBit), _mm512_set1_epi32(15)))};
   }
 
+  // 2^(p[i] - 128), subnormal numbers too (PowerToFloat of tensor/fp4_scales.h): the exponent where there is one, and a
+  // bit of the mantissa below.
+  [[gnu::always_inline]] static F32 PowersToFloat(const uint8_t* p) {
+    const __m512i e = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __m512i one = _mm512_set1_epi32(1);
+    const __m512i normal = _mm512_slli_epi32(_mm512_sub_epi32(e, one), 23);
+    const __m512i subnormal = _mm512_slli_epi32(_mm512_add_epi32(e, one), 21);
+    return {_mm512_castsi512_ps(_mm512_max_epi32(normal, subnormal))};
+  }
+  // Half of each E4M3, whose sign is left out: as the bits of a half-precision number it is 2^-8 of itself.
+  [[gnu::always_inline]] static F32 E4M3ToHalfFloat(const uint8_t* p) {
+    const __m256i bytes = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __m256i halves = _mm256_and_si256(_mm256_slli_epi16(bytes, 7), _mm256_set1_epi16(0x3f80));
+    return {_mm512_mul_ps(_mm512_cvtph_ps(halves), _mm512_set1_ps(128.0f))};
+  }
+
   // A sum of products of unsigned codes with activations -127..127, exact: 32 products are less than 2^21.
   struct ByteDot {
     using Weight = Bytes;

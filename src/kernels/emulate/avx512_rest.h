@@ -101,6 +101,16 @@ inline __m512i CvtPsToI32(const __m512& a) {
   return result.Whole();
 }
 
+// The 32 bits at kScale bytes for each index from p on.
+template <int kScale>
+inline __m512i Gather(const __m512i& index, const void* p) {
+  return Map<int32_t, __m512i, int32_t>(index, [p](int32_t i) {
+    int32_t word;
+    __builtin_memcpy(&word, static_cast<const char*>(p) + int64_t{i} * kScale, sizeof(word));
+    return word;
+  });
+}
+
 // a * 2^floor(b), rounded once.
 inline __m512 ScaleF(const __m512& a, const __m512& b) {
   const auto mantissa = Lanes<float, __m512>::Of(a);
@@ -183,6 +193,9 @@ inline __m512 FmAddSub(const __m512& a, const __m512& b, const __m512& c) {
 #define _mm512_cvtepi8_epi32(a) (ADIT_EMULATE_::Convert<int32_t, __m512i, int8_t>(a))
 #define _mm512_cvtepi32_epi16(a) (ADIT_EMULATE_::Convert<int16_t, __m256i, int32_t>(a))
 #define _mm512_cvtepi32_epi8(a) (ADIT_EMULATE_::Convert<int8_t, __m128i, int32_t>(a))
+
+#undef _mm512_i32gather_epi32
+#define _mm512_i32gather_epi32(index, p, scale) (ADIT_EMULATE_::Gather<scale>(index, p))
 
 #undef _mm512_dpbusd_epi32
 #define _mm512_dpbusd_epi32(sum, a, b) (ADIT_EMULATE_::DpBusd(sum, a, b))

@@ -14,7 +14,8 @@
 // The product of packed block types with Q8 activations: of vectors V of an instruction set and codec W of a type.
 //
 // Few tokens (decode): weights are decoded in registers as they stream from memory, once for every kDirectTile tokens.
-// Bound by memory: panel_bytes for each panel.
+// Bound by memory: panel_bytes for each panel. Where codes are looked up (generic/matmul_codec_grid.h) a stretch of
+// columns is decoded into the first-level cache once for all these tokens; bound by the look-ups.
 //
 // Many tokens (prefill, large batches): of a group of panels and a chunk of tokens, a stretch of columns at a time is
 // decoded into the first-level cache and multiplied with all tokens of the chunk. Weights come from memory once for a
@@ -36,7 +37,13 @@ class MatmulQ8 {
   [[gnu::always_inline]] static void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) {
     const int64_t most = args.second_terms.q8 == nullptr ? W::kMaxDirectTokens : kMaxDirectTokensOfTwoTerms;
     if (args.num_tokens <= most) {
-      for (int64_t panel = panel_begin; panel < panel_end; ++panel) MultiplyDirect(args, panel);
+      for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
+        if constexpr (DecodesBlocks<W>) {
+          MultiplyFewDecoded(args, panel);
+        } else {
+          MultiplyDirect(args, panel);
+        }
+      }
       return;
     }
     for (int64_t panel = panel_begin; panel < panel_end; panel += kGroupPanels) {
@@ -150,6 +157,58 @@ class MatmulQ8 {
         MultiplyDirectTile<1>(args, panel, token);
       }
     }
+  }
+
+  // sums[kTokens][kRows] += num_blocks blocks of a stretch, from `block` on, times tokens, second terms last.
+  template <int kTokens>
+  [[gnu::noinline]] static void AddDecodedRows(const MatmulArgs& args, const Stretch<Decoded>& stretch, int64_t token,
+                                               int64_t block, int64_t num_blocks, float* sums) {
+    AddTile<V, Decoded, kTokens, false>(stretch.codes, stretch.records, num_blocks,
+                                        RowsAt<W>(args.activations, args.num_cols, token, block), sums);
+    if (args.second_terms.q8 == nullptr) return;
+    unsigned blocks = 0;
+    for (int t = 0; t < kTokens; ++t) blocks |= SecondBlocks(args, token + t, block);
+    for (; blocks != 0; blocks &= blocks - 1) {
+      const int i = __builtin_ctz(blocks);
+      AddBlock<V, Decoded, kTokens>(stretch.codes + i * Decoded::kCodeBytes, {},
+                                    stretch.records + i * Decoded::kRecordBytes, 0,
+                                    RowsAt<W>(args.second_terms, args.num_cols, token, block + i), sums);
+    }
+  }
+
+  // All tokens, kMaxDirectTokens at most.
+  [[gnu::noinline]] static void MultiplyFewDecoded(const MatmulArgs& args, int64_t panel) {
+    static_assert(W::kMaxDirectTokens == kMaxDirectTokensOfTwoTerms);
+    alignas(64) float sums[W::kMaxDirectTokens * V::kRows];
+    Stretch<Decoded> stretch;
+    for (int64_t i = 0; i < args.num_tokens * V::kRows; i += V::kLanes) F32::Store(sums + i, F32::Zero());
+    const int64_t num_blocks = args.num_cols / kQ8Block;
+    for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
+      const int64_t rest = num_blocks - block;
+      const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
+      const PanelPosition from = PanelAt(args, panel, block);
+      DecodeStretch<V, W>(from, {from.codes + kStreamAhead, from.records + kStreamAhead}, n / W::kRecordBlocks,
+                          stretch);
+      int64_t token = 0;
+      for (; token + kDirectTile <= args.num_tokens; token += kDirectTile) {
+        AddDecodedRows<kDirectTile>(args, stretch, token, block, n, sums + token * V::kRows);
+      }
+      float* last = sums + token * V::kRows;
+      switch (args.num_tokens - token) {
+        case 3:
+          AddDecodedRows<3>(args, stretch, token, block, n, last);
+          break;
+        case 2:
+          AddDecodedRows<2>(args, stretch, token, block, n, last);
+          break;
+        case 1:
+          AddDecodedRows<1>(args, stretch, token, block, n, last);
+          break;
+        default:
+          break;
+      }
+    }
+    StoreOutputs<F32, V::kVecs>(args, 0, args.num_tokens, panel * V::kRows, sums);
   }
 
   // Where scales change every 16 columns, half as many products share the work of a tile's end, and its large form,

@@ -56,31 +56,48 @@ struct PanelPosition {
   const std::byte* records;
 };
 
+// Whether W has DecodeBlock (generic/matmul_codec_grid.h) in the place of Codes and Scale.
+template <class W>
+concept DecodesBlocks = requires {
+  W::kDecodesBlocks;
+};
+
+// Decodes a block of 32 columns: codes [8 quads][kRows][4], and scales and minima as floats.
+template <class V, class W>
+[[gnu::always_inline]] inline void DecodeColumns(PanelPosition from, const typename W::Record& record, int block,
+                                                 std::byte* codes, float* floats) {
+  using F32 = typename V::F32;
+  Unroll<8 * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
+    constexpr int g = W::kOrder[j.value / V::kVecs];
+    constexpr int v = j.value % V::kVecs;
+    V::Store(codes + g * V::kQuadBytes + v * V::kLanes * 4, W::template Codes<g>(from.codes, v));
+  });
+  Unroll<W::kSubBlocks * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
+    constexpr int kSub = j.value / V::kVecs;
+    constexpr int v = j.value % V::kVecs;
+    const int sub_block = block * W::kSubBlocks + kSub;
+    float* scale = floats + kSub * V::kRows + v * V::kLanes;
+    F32::Store(scale, W::Scale(record, from.records, sub_block, v));
+    if constexpr (W::kHasMin) F32::Store(scale + W::kSubBlocks * V::kRows, W::Min(record, from.records, sub_block, v));
+  });
+}
+
 // Decodes num_records records of W and prefetches as many from `next`, which are to be decoded after them.
 template <class V, class W>
 [[gnu::always_inline]] inline void DecodeStretch(PanelPosition from, PanelPosition next, int64_t num_records,
                                                  Stretch<DecodedFrom<V, W>>& to) {
   using D = DecodedFrom<V, W>;
-  using F32 = typename V::F32;
   std::byte* codes = to.codes;
   auto* floats = reinterpret_cast<float*>(to.records);
   for (int64_t i = 0; i < num_records; ++i) {
     const auto record = W::LoadRecord(from.records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(next.codes + byte);
-      Unroll<8 * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
-        constexpr int g = W::kOrder[j.value / V::kVecs];
-        constexpr int v = j.value % V::kVecs;
-        V::Store(codes + g * V::kQuadBytes + v * V::kLanes * 4, W::template Codes<g>(from.codes, v));
-      });
-      Unroll<W::kSubBlocks * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
-        constexpr int kSub = j.value / V::kVecs;
-        constexpr int v = j.value % V::kVecs;
-        const int sub_block = block * W::kSubBlocks + kSub;
-        float* scale = floats + kSub * V::kRows + v * V::kLanes;
-        F32::Store(scale, W::Scale(record, from.records, sub_block, v));
-        if constexpr (W::kHasMin) F32::Store(scale + D::kMinsAt, W::Min(record, from.records, sub_block, v));
-      });
+      if constexpr (DecodesBlocks<W>) {
+        W::DecodeBlock(from.codes, from.records, block, codes, floats);
+      } else {
+        DecodeColumns<V, W>(from, record, block, codes, floats);
+      }
       from.codes += W::kCodeBytes;
       next.codes += W::kCodeBytes;
       codes += D::kCodeBytes;
