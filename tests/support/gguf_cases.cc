@@ -335,7 +335,7 @@ std::vector<GgufCase> BrokenGgufTensorCases() {
       {"name_empty", NamedTensor(""), StatusCode::kCorrupt, {"name '' of tensor 0", "0 bytes", "1 to 64"}},
       {"name_65_bytes", NamedTensor(std::string(65, 'n')), StatusCode::kCorrupt, {"65 bytes", "1 to 64"}},
       {"name_control", NamedTensor("x\x1b[2J"), StatusCode::kCorrupt, {"'x\\x1b[2J'", "printable ASCII"}},
-      {"type_iq2_xxs", OneTensor({256}, 16), StatusCode::kUnsupported, x("type IQ2_XXS (16) is not supported")},
+      {"type_q8_k", OneTensor({256}, 15), StatusCode::kUnsupported, x("type Q8_K (15) is not supported")},
       {"type_dropped", OneTensor({16}, 31), StatusCode::kUnsupported, x("type Q4_0_4_4 (31) is not supported")},
       {"type_unknown", OneTensor({16}, 9999), StatusCode::kUnsupported, x("unknown type 9999")},
       {"half_a_block", OneTensor({48}, 2), StatusCode::kCorrupt, x("rows of 48 elements, wanted a multiple of 32")},
