@@ -56,11 +56,13 @@ function(adit_target_options target)
   endif()
 endfunction()
 
-# Tests are optimised a little. What gcc 12 says of the standard library's strings then is wrong.
-set(ADIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+# What gcc 12 says of the standard library's strings is wrong with -O1, and in files that use preludes.
+set(ADIT_STRING_WARNINGS "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  list(APPEND ADIT_TEST_OPTIONS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  set(ADIT_STRING_WARNINGS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
+# Tests are optimised a little.
+set(ADIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1> ${ADIT_STRING_WARNINGS})
 
 # Preludes: headers that nearly every file of a kind includes, compiled once per kind; half of the time that a file takes.
 # Every file names what it includes all the same. A compiler cache keeps files that use preludes only with settings of
@@ -86,6 +88,7 @@ endfunction()
 function(adit_use_prelude target name)
   if(TARGET adit_${name})
     target_link_libraries(${target} PRIVATE fmt::fmt)
+    target_compile_options(${target} PRIVATE ${ADIT_STRING_WARNINGS})
     target_precompile_headers(${target} REUSE_FROM adit_${name})
   endif()
 endfunction()
