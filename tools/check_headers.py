@@ -29,6 +29,10 @@ def flags_by_folder(build_folder):
         words = shlex.split(entry["command"])
         if pathlib.Path(words[0]).name == "ccache":
             words = words[1:]
+        # A precompiled header would hide what is missing.
+        while "-include" in words:
+            at = words.index("-include")
+            del words[at:at + 2]
         # The tail is "-o object -c source".
         commands.setdefault(source.parent, (words[:words.index("-o")], entry["directory"]))
     return commands

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/avx2/vec_q8.h"
+#include "kernels/generic/unroll.h"
 
 namespace adit::kernels::avx2 {
 
