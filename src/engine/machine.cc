@@ -1,7 +1,5 @@
 #include "engine/machine.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -204,10 +202,7 @@ int64_t ResidentBytes(const std::string& root) {
   return NumberOr0(Field(ReadFile(root + "/proc/self/status"), "VmRSS", ':'));
 }
 
-int64_t PeakResidentBytes() {
-  struct rusage usage = {};
-  (void)::getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;  // Linux counts in KiB
-}
+// Not getrusage's ru_maxrss: that begins with what the process had before exec, as a copy of the one that started it.
+int64_t PeakResidentBytes() { return NumberOr0(Field(ReadFile("/proc/self/status"), "VmHWM", ':')); }
 
 }  // namespace adit::engine
