@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "eval/text_windows.h"
 
 namespace adit::eval {
 
@@ -36,7 +37,13 @@ Status ChoiceTask::Ask(const ChoiceItem& item, ChoiceScore& score) {
   for (const std::vector<int32_t>& tokens : all) {
     if (!sequence || !can_go_back) sequence.emplace(runner_.NewSequence());
     sequence->Truncate(std::min<int64_t>(sequence->num_tokens(), static_cast<int64_t>(shared) - 1));
-    ADIT_ASSIGN_OR_RETURN(const double sum, LogLikelihood(*sequence, tokens, shared, is_long));
+    double sum = 0.0;
+    // The last shared token gives the first of the logits.
+    ADIT_RETURN_IF_ERROR(ScoreTokens(runner_, *sequence, tokens, static_cast<int64_t>(shared) - 1, is_long,
+                                     [&](std::span<const float> logits, int32_t next) {
+                                       sum +=
+                                           static_cast<double>(logits[static_cast<size_t>(next)]) - LogSumExp(logits);
+                                     }));
     sums.push_back(sum);
   }
   std::vector<double> by_byte = sums;
@@ -49,30 +56,6 @@ Status ChoiceTask::Ask(const ChoiceItem& item, ChoiceScore& score) {
   score.accuracy.Add(is_right(sums) ? 1.0 : 0.0);
   score.normalised_accuracy.Add(is_right(by_byte) ? 1.0 : 0.0);
   return Status();
-}
-
-Result<double> ChoiceTask::LogLikelihood(engine::SequenceCache& sequence, const std::vector<int32_t>& tokens,
-                                         size_t begin, bool is_long) {
-  const auto vocab_size = static_cast<size_t>(runner_.model().spec().vocab_size);
-  const auto most = static_cast<size_t>(runner_.max_batch_tokens());
-  double sum = 0.0;
-  size_t position = static_cast<size_t>(sequence.num_tokens());
-  while (position + 1 < tokens.size()) {
-    // Position begin - 1 gives the first of the logits.
-    const bool is_scored = position + 1 >= begin;
-    const size_t end = std::min(is_scored ? tokens.size() - 1 : begin - 1, position + most);
-    const engine::SequenceStep step{.sequence = &sequence,
-                                    .tokens = std::span(tokens).subspan(position, end - position),
-                                    .is_long = is_long,
-                                    .logits = is_scored ? engine::LogitsWanted::kAll : engine::LogitsWanted::kNone};
-    ADIT_ASSIGN_OR_RETURN(const std::span<const float> logits, runner_.Run(std::span(&step, 1)));
-    for (size_t i = position; is_scored && i < end; ++i) {
-      const std::span<const float> row = logits.subspan((i - position) * vocab_size, vocab_size);
-      sum += static_cast<double>(row[static_cast<size_t>(tokens[i + 1])]) - LogSumExp(row);
-    }
-    position = end;
-  }
-  return sum;
 }
 
 }  // namespace adit::eval

@@ -27,10 +27,6 @@ class ChoiceTask {
   Status Ask(const ChoiceItem& item, ChoiceScore& score);
 
  private:
-  // Log-probability of the tokens from `begin` on after those before, of which `sequence` holds some already.
-  Result<double> LogLikelihood(engine::SequenceCache& sequence, const std::vector<int32_t>& tokens, size_t begin,
-                               bool is_long);
-
   engine::ModelRunner& runner_;
   std::string examples_;
 };

@@ -29,30 +29,32 @@ Result<TextWindows> CutText(const tokenizer::Tokenizer& tokenizer, std::string_v
   return windows;
 }
 
-Status RunWindow(engine::ModelRunner& runner, const TextWindows& windows, int64_t index, const RowFunction& row) {
-  const std::vector<int32_t> window = windows.Window(index);
-  const bool is_long = runner.model().spec().IsLong(windows.context);
+Status ScoreTokens(engine::ModelRunner& runner, engine::SequenceCache& sequence, std::span<const int32_t> tokens,
+                   int64_t first, bool is_long, const RowFunction& row) {
   const int64_t vocab_size = runner.model().spec().vocab_size;
-  engine::SequenceCache sequence = runner.NewSequence();
-  const int64_t last = windows.context - 1;  // the last token predicts nothing that is known
-  for (int64_t position = 0; position < last;) {
-    const bool is_scored = position >= windows.first_scored();
-    const int64_t end = std::min(is_scored ? last : windows.first_scored(), position + runner.max_batch_tokens());
+  const int64_t last = static_cast<int64_t>(tokens.size()) - 1;  // the last token predicts nothing that is known
+  for (int64_t position = sequence.num_tokens(); position < last;) {
+    const bool is_scored = position >= first;
+    const int64_t end = std::min(is_scored ? last : first, position + runner.max_batch_tokens());
     const engine::SequenceStep step{
         .sequence = &sequence,
-        .tokens = std::span(window).subspan(static_cast<size_t>(position), static_cast<size_t>(end - position)),
+        .tokens = tokens.subspan(static_cast<size_t>(position), static_cast<size_t>(end - position)),
         .is_long = is_long,
         .logits = is_scored ? engine::LogitsWanted::kAll : engine::LogitsWanted::kNone};
     ADIT_ASSIGN_OR_RETURN(const std::span<const float> logits, runner.Run(std::span(&step, 1)));
-    if (is_scored) {
-      for (int64_t i = position; i < end; ++i) {
-        row(logits.subspan(static_cast<size_t>((i - position) * vocab_size), static_cast<size_t>(vocab_size)),
-            window[static_cast<size_t>(i + 1)]);
-      }
+    for (int64_t i = position; is_scored && i < end; ++i) {
+      row(logits.subspan(static_cast<size_t>((i - position) * vocab_size), static_cast<size_t>(vocab_size)),
+          tokens[static_cast<size_t>(i + 1)]);
     }
     position = end;
   }
   return Status();
+}
+
+Status RunWindow(engine::ModelRunner& runner, const TextWindows& windows, int64_t index, const RowFunction& row) {
+  engine::SequenceCache sequence = runner.NewSequence();
+  return ScoreTokens(runner, sequence, windows.Window(index), windows.first_scored(),
+                     runner.model().spec().IsLong(windows.context), row);
 }
 
 int64_t PassTokens(int64_t vocab_size, int64_t context) {

@@ -37,6 +37,11 @@ Result<TextWindows> CutText(const tokenizer::Tokenizer& tokenizer, std::string_v
 // Gets a row of logits [vocab_size] and the token that follows.
 using RowFunction = std::function<void(std::span<const float> logits, int32_t next)>;
 
+// Runs what `sequence` does not hold yet of `tokens`, but for the last one, and calls `row` for the positions from
+// `first` on, in order. ResourceExhausted when the cache of `runner` does not hold them.
+Status ScoreTokens(engine::ModelRunner& runner, engine::SequenceCache& sequence, std::span<const int32_t> tokens,
+                   int64_t first, bool is_long, const RowFunction& row);
+
 // Runs a window and calls `row` for each scored position, in order. ResourceExhausted when the cache of `runner` does
 // not hold a window.
 Status RunWindow(engine::ModelRunner& runner, const TextWindows& windows, int64_t index, const RowFunction& row);
