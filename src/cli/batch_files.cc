@@ -20,8 +20,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 60;
-
 Status SystemError(const std::string& path, const char* what) {
   return Io("{}: cannot {}: {}", OneLine(path), what, std::strerror(errno));
 }

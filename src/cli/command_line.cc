@@ -19,8 +19,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 60;
-
 // The whole command line; the options of every command live here until one is chosen.
 class Parser {
  public:

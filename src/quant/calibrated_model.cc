@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,22 +12,13 @@
 #include "base/error.h"
 #include "models/registry.h"
 #include "models/weights.h"
+#include "quant/layer_name.h"
 #include "quant/outer_products.h"
 
 namespace adit::quant {
 namespace {
 
 using formats::TensorInfo;
-
-// The layer that a tensor is of, "blk.12.": 12; none for the others.
-std::optional<size_t> LayerOf(std::string_view name) {
-  constexpr std::string_view kPrefix = "blk.";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  size_t layer = 0;
-  const auto [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), layer);
-  if (error != std::errc() || end == name.data() + name.size() || *end != '.') return std::nullopt;
-  return layer;
-}
 
 // Inputs of a layer's matrices, by the first that reads them.
 enum class Input : uint8_t { kMixer, kAttended, kFeedForward, kGated };
