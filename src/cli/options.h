@@ -232,6 +232,7 @@ struct QuantizeOptions {
   bool dry_run = false;
   std::optional<int> threads;
   bool gptq = false;
+  bool awq = false;
   std::optional<std::string> calibration_file;
   int64_t calibration_windows = 32;
   int64_t calibration_context = 512;
