@@ -17,6 +17,16 @@ double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20);
 
 }  // namespace
 
+size_t WeightBytes(const LoadedModel& model) {
+  const models::ModelWeights& weights = model.weights();
+  size_t bytes = weights.packed.size_bytes();
+  for (const AlignedBuffer& rows : weights.in_place) bytes += rows.size_bytes();
+  for (const models::EmbeddingTable* table : {&weights.embedding, &weights.positions}) {
+    if (table->tensor != nullptr) bytes += table->tensor->size_bytes();
+  }
+  return bytes;
+}
+
 size_t KvBytesPerToken(const LoadedModel& model, const KvTypes& types) {
   const kernels::KvType native = model.kernels().native_kv;
   return nn::KvLayout(model.spec().CacheSpecs(), types.k.value_or(native), types.v.value_or(native), kBlockSize)

@@ -16,6 +16,9 @@ namespace adit::engine {
 // Bytes that the cache takes for one token of `model`, all layers together.
 size_t KvBytesPerToken(const LoadedModel& model, const KvTypes& types);
 
+// Bytes that the weights of `model` take: packed ones, and the embeddings, which are read where the file is mapped.
+size_t WeightBytes(const LoadedModel& model);
+
 // How long a context may be.
 struct ContextFit {
   int64_t model_tokens = 0;     // that the model was made for

@@ -216,7 +216,7 @@ Status Transfer::FetchAll(const DownloadProgress& on_progress) {
   while (num_working_ > 0) {
     changed_.wait_for(lock, kBetweenTellings, [this] { return num_working_ == 0; });
     if (is_cancelled() && failure_.ok()) {
-      failure_ = Cancelled("{}: stopped; the same command goes on from here", job_.file.path);
+      failure_ = Cancelled("stopped");
       changed_.notify_all();
     }
     const int64_t done = map_.done_bytes();
@@ -269,6 +269,9 @@ Status Transfer::Run(const DownloadProgress& on_progress) {
   }
   if (!status.ok()) {
     (void)Save();
+    if (status.code() == StatusCode::kCancelled) {
+      return Cancelled("{}: stopped; the same command goes on from here", job_.file.path);
+    }
     return status;
   }
   return Finish(on_progress);

@@ -17,7 +17,7 @@ struct DownloadJob {
   HubFile file;
   std::string path;     // where it goes
   int connections = 4;  // parts that come at once
-  int max_tries = 6;    // in a row of which nothing came
+  int max_tries = 5;    // in a row of which nothing came
   bool resume = true;   // goes on with what an earlier run has left
 };
 
