@@ -124,9 +124,16 @@ class FlaggedSource : public server::ModelSource {
                 server::AccessLog& log)
       : options_(options), chat_template_(std::move(chat_template)), tenants_(std::move(tenants)), log_(log) {}
 
-  Result<int64_t> WeightBytes(const ModelEntry& entry) override {
-    const Result<int64_t> bytes = WeightBytesOf(entry.source, options_.engine);
-    return bytes.ok() ? bytes : Result<int64_t>(InsideModel(bytes.status()));
+  Result<server::ModelNeed> NeedOf(const ModelEntry& entry) override {
+    server::ModelNeed need;
+    ADIT_ASSIGN_OR_RETURN(need.weight_bytes, WeightBytesOf(entry.source, options_.engine));
+    if (!options_.kv_tokens || options_.task == "embed") return need;
+    ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<formats::GgufFile> file, OpenModel(entry.source));
+    ADIT_ASSIGN_OR_RETURN(const engine::KvTypes types, ChosenKvTypes(options_.engine));
+    const Result<size_t> bytes = engine::KvBytesPerToken(*file, ChosenIsa(options_.engine), types);
+    if (!bytes.ok()) return InsideModel(bytes.status());
+    need.cache_bytes = *options_.kv_tokens * static_cast<int64_t>(*bytes);
+    return need;
   }
 
   Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,

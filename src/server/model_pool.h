@@ -31,6 +31,12 @@ struct ModelEntry {
   bool at_start = false;             // is loaded before anyone asks for it
 };
 
+// What a model needs of memory.
+struct ModelNeed {
+  int64_t weight_bytes = 0;
+  int64_t cache_bytes = 0;  // where its size is given; 0: whatever there is
+};
+
 // How far a model is that is being fetched.
 struct FetchProgress {
   int64_t done_bytes = 0;
@@ -42,8 +48,7 @@ class ModelSource {
  public:
   virtual ~ModelSource() = default;
 
-  // Bytes that the weights take in memory.
-  virtual Result<int64_t> WeightBytes(const ModelEntry& entry) = 0;
+  virtual Result<ModelNeed> NeedOf(const ModelEntry& entry) = 0;
   // Loads a model whose weights and cache take at most budget_bytes; 0: all that the process may have, and it is the
   // only one.
   virtual Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,

@@ -112,8 +112,8 @@ class ModelPool::Impl {
   void SetState(ModelSlot& slot, ModelState state);
   void Emit(PoolEvent event);
   int64_t UsedBytes() const;
-  // The least that a model of so many bytes of weights is loaded with.
-  static int64_t NeededBytes(int64_t weight_bytes);
+  // The least that a model is loaded with.
+  static int64_t NeededBytes(const ModelNeed& need);
   // The loaded models that may make room, who goes first in front.
   std::vector<SlotPtr> Victims(const ModelSlot* except) const;
   // Takes a model from its slot. It stays in memory until its leases are gone.
@@ -127,8 +127,8 @@ class ModelPool::Impl {
   void DoUnload(Job& job);
   // Loads what the slot is to hold. On success it is the slot's.
   Status Bring(ModelSlot& slot, const ModelEntry& entry);
-  // Bytes that a model with these weights may take, after what had to be unloaded has been.
-  Result<int64_t> MakeRoom(Lock& lock, ModelSlot& slot, int64_t weight_bytes);
+  // Bytes that a model with this need may take, after what had to be unloaded has been.
+  Result<int64_t> MakeRoom(Lock& lock, ModelSlot& slot, const ModelNeed& need);
   // Waits until nobody holds it, and lets it go. Cancelled when the pool ends before.
   Status Await(Lock& lock, const std::shared_ptr<Residence>& residence);
   // Tells everyone who waits for a slot.

@@ -35,8 +35,8 @@ int64_t ModelPool::Impl::UsedBytes() const {
   return used;
 }
 
-int64_t ModelPool::Impl::NeededBytes(int64_t weight_bytes) {
-  return weight_bytes + std::max(kLeastCacheBytes, weight_bytes / 8);
+int64_t ModelPool::Impl::NeededBytes(const ModelNeed& need) {
+  return need.weight_bytes + std::max({kLeastCacheBytes, need.weight_bytes / 8, need.cache_bytes});
 }
 
 std::vector<ModelPool::Impl::SlotPtr> ModelPool::Impl::Victims(const ModelSlot* except) const {
@@ -77,11 +77,11 @@ Status ModelPool::Impl::Await(Lock& lock, const std::shared_ptr<Residence>& resi
   return Status();
 }
 
-Result<int64_t> ModelPool::Impl::MakeRoom(Lock& lock, ModelSlot& slot, int64_t weight_bytes) {
+Result<int64_t> ModelPool::Impl::MakeRoom(Lock& lock, ModelSlot& slot, const ModelNeed& need) {
   // The only one has the whole of the process's memory, which its source knows better.
   if (slots_.size() == 1 && options_.is_single && slot.current == nullptr) return 0;
-  if (options_.budget_bytes == 0) return NeededBytes(weight_bytes) * 2;
-  const int64_t needed = NeededBytes(weight_bytes);
+  if (options_.budget_bytes == 0) return NeededBytes(need) * 2;
+  const int64_t needed = NeededBytes(need);
   while (UsedBytes() + needed > options_.budget_bytes) {
     const std::vector<SlotPtr> victims = Victims(&slot);
     std::shared_ptr<Residence> goes;
@@ -107,11 +107,11 @@ Result<int64_t> ModelPool::Impl::MakeRoom(Lock& lock, ModelSlot& slot, int64_t w
 }
 
 Status ModelPool::Impl::Bring(ModelSlot& slot, const ModelEntry& entry) {
-  ADIT_ASSIGN_OR_RETURN(const int64_t weight_bytes, source_->WeightBytes(entry));
+  ADIT_ASSIGN_OR_RETURN(const ModelNeed need, source_->NeedOf(entry));
   int64_t budget_bytes = 0;
   {
     Lock lock(mutex_);
-    ADIT_ASSIGN_OR_RETURN(budget_bytes, MakeRoom(lock, slot, weight_bytes));
+    ADIT_ASSIGN_OR_RETURN(budget_bytes, MakeRoom(lock, slot, need));
   }
   Telling telling;
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<ServedModel> model, source_->Load(entry, budget_bytes, [&](double share) {
@@ -281,8 +281,9 @@ Result<ModelPool::Plan> ModelPool::Impl::PlanLoad(const std::string& name) {
     entry = {.name = name, .aliases = {}, .source = std::move(source)};
   }
   Plan plan{.budget_bytes = options_.budget_bytes};
-  ADIT_ASSIGN_OR_RETURN(plan.weight_bytes, source_->WeightBytes(entry));
-  plan.needed_bytes = NeededBytes(plan.weight_bytes);
+  ADIT_ASSIGN_OR_RETURN(const ModelNeed need, source_->NeedOf(entry));
+  plan.weight_bytes = need.weight_bytes;
+  plan.needed_bytes = NeededBytes(need);
   const Lock lock(mutex_);
   plan.used_bytes = UsedBytes();
   const SlotPtr slot = FindSlot(entry.name);

@@ -40,9 +40,9 @@ inline std::unique_ptr<ServedModel> ServeTiny(const std::string& name, std::vect
 // Makes such models of any source but "missing" and "broken". Loading can be held up.
 class TestSource : public ModelSource {
  public:
-  Result<int64_t> WeightBytes(const ModelEntry& entry) override {
+  Result<ModelNeed> NeedOf(const ModelEntry& entry) override {
     if (entry.source == "missing") return NotFound("'{}' is not there", entry.name);
-    return weight_bytes;
+    return ModelNeed{.weight_bytes = weight_bytes};
   }
   Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,
                                             const std::function<void(double)>& on_progress) override {

@@ -3,6 +3,7 @@ import hashlib
 import http.server
 import json
 import re
+import ssl
 import threading
 import time
 import urllib.parse
@@ -22,7 +23,8 @@ class Faults:
 class Hub:
     """Repositories of files at http://127.0.0.1:PORT; large ones come from a second server, as the hub's do."""
 
-    def __init__(self, page=1000):
+    def __init__(self, page=1000, tls=None):
+        """`tls`: files of a certificate for localhost and of its key."""
         self.repositories = {}
         self.gated = set()
         self.tokens = {}  # repository: the token that it wants
@@ -30,10 +32,11 @@ class Hub:
         self.page = page
         self.requests = []  # (server, method, path, authorization, range)
         self.lock = threading.Lock()
-        self.servers = [self.start("hub"), self.start("store")]
-        self.url, self.store_url = (f"http://127.0.0.1:{server.server_address[1]}" for server in self.servers)
+        self.servers = [self.start("hub", tls), self.start("store", tls)]
+        self.url, self.store_url = (f"http{'s' if tls else ''}://localhost:{server.server_address[1]}"
+                                    for server in self.servers)
 
-    def start(self, role):
+    def start(self, role, tls):
         hub = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -49,6 +52,10 @@ class Hub:
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         return server
 

@@ -104,7 +104,7 @@ def test_tools(adit, qwen_coder, tmp_path):
         server.wait_ready()
         client = ollama.Client(host=server.url)
         asked = [{"role": "user", "content": "What is the weather in Paris? Call get_weather."}]
-        options = {"temperature": 0, "num_predict": 80}
+        options = {"temperature": 0, "num_predict": 40}
         answer = client.chat("qwen", asked, tools=[TOOL], options=options)
         streamed = list(client.chat("qwen", asked, tools=[TOOL], options=options, stream=True))
         assert "".join(part.message.content for part in streamed) == answer.message.content

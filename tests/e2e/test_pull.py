@@ -4,6 +4,7 @@ import os
 import pty
 import random
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -210,6 +211,29 @@ def test_a_hub_that_leads_elsewhere_gets_nowhere(adit, hub, env, tmp_path):
     hub.add("org/evil", {"../../evil-Q4_0.gguf": noise(1, 2000)})
     assert "no path of a file" in adit.fails(5, "pull", "org/evil", env=env)
     assert not list(tmp_path.rglob("evil*"))
+
+
+def test_a_hub_must_show_a_certificate_that_is_trusted(adit, env, tmp_path, large):
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
+    certificate, key = tmp_path / "hub.pem", tmp_path / "hub.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+                   check=True, capture_output=True)
+    hub = Hub(tls=(certificate, key))
+    hub.add("org/big-GGUF", {"big-Q8_0.gguf": large})
+    secure = {**env, "HF_ENDPOINT": hub.url}
+    assert "certificate verify failed" in adit.fails(5, "pull", "org/big-GGUF", env=secure)
+    trusting = {**secure, "SSL_CERT_FILE": str(certificate)}
+    other = {**trusting, "HF_ENDPOINT": hub.url.replace("localhost", "127.0.0.1")}
+    assert "certificate verify failed" in adit.fails(5, "pull", "org/big-GGUF", env=other), "it is another's"
+    assert contents(pulled(adit, trusting, "org/big-GGUF")) == large
+    plain = Hub()
+    hub.store_url = plain.url
+    assert "without TLS" in adit.fails(5, "pull", "org/big-GGUF", "--verify", "--no-resume",
+                                       env={**trusting, "ADIT_MODELS": str(tmp_path / "other")})
+    hub.close()
+    plain.close()
 
 
 def test_two_revisions_stand_beside_each_other(adit, hub, env):
