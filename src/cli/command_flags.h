@@ -32,6 +32,12 @@ void AddEvalPerplexity(CLI::App& app, EvalPerplexityOptions& out);
 void AddEvalKld(CLI::App& app, EvalKldOptions& out);
 void AddEvalHellaSwag(CLI::App& app, EvalHellaSwagOptions& out);
 void AddEvalMmlu(CLI::App& app, EvalMmluOptions& out);
+void AddPull(CLI::App& app, PullOptions& out);
+void AddListModels(CLI::App& app, ListOptions& out);
+void AddRemove(CLI::App& app, RemoveOptions& out);
+void AddCopy(CLI::App& app, CopyOptions& out);
+void AddPs(CLI::App& app, PsOptions& out);
+void AddStop(CLI::App& app, StopOptions& out);
 
 }  // namespace adit::cli
 

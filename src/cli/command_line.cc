@@ -53,6 +53,12 @@ class Parser {
     Add("kld", "How far its predictions are from those of a base", &AddEvalKld, eval);
     Add("hellaswag", "How often it chooses the right ending of a scene", &AddEvalHellaSwag, eval);
     Add("mmlu", "How often it chooses the right letter of a question", &AddEvalMmlu, eval);
+    Add("pull", "Fetch a model from a hub", &AddPull);
+    Add("list", "The models that were fetched", &AddListModels)->alias("ls");
+    Add("rm", "Remove models that were fetched, or other names of some", &AddRemove);
+    Add("cp", "Give a model another name", &AddCopy);
+    Add("ps", "The models of a server that runs", &AddPs);
+    Add("stop", "Unload a model of a server that runs", &AddStop);
     Add(
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(
@@ -83,7 +89,8 @@ class Parser {
   // One command: its flags fill an options struct that becomes the result if the command is the one given.
   // `parent`: the command that it belongs to, null for adit itself.
   template <typename Options>
-  void Add(const char* name, const char* help, void (*add_flags)(CLI::App&, Options&), CLI::App* parent = nullptr) {
+  CLI::App* Add(const char* name, const char* help, void (*add_flags)(CLI::App&, Options&),
+                CLI::App* parent = nullptr) {
     const auto options = std::make_shared<Options>();
     CLI::App* command = (parent != nullptr ? parent : &app_)->add_subcommand(name, help);
     add_flags(*command, *options);
@@ -91,6 +98,7 @@ class Parser {
       if constexpr (std::is_same_v<Options, RunOptions>) options->flags = FlagsGiven(*command);
       chosen_ = [options] { return Command(*options); };
     });
+    return command;
   }
 
   static std::vector<std::string> FlagsGiven(const CLI::App& command) {
@@ -108,6 +116,9 @@ class Parser {
     }
     if (const auto* completion = std::get_if<CompletionOptions>(&command); completion && completion->shell.empty()) {
       return InvalidArgument("completion: SHELL is required: bash, zsh or fish; see 'adit completion --help'");
+    }
+    if (const auto* remove = std::get_if<RemoveOptions>(&command); remove && remove->names.empty()) {
+      return InvalidArgument("rm: MODEL is required; see 'adit rm --help'");
     }
     if (const auto* render = std::get_if<TemplateOptions>(&command);
         render && render->source == "-" && render->context_file == "-") {

@@ -167,7 +167,11 @@ struct BatchOptions {
 };
 
 struct ServeOptions {
-  std::string model;
+  std::vector<std::string> models;   // paths, or names of the store
+  std::vector<std::string> preload;  // of several: those that are loaded before anyone asks; "all"
+  std::vector<std::string> pins;     // that are never unloaded to make room
+  bool offline = false;              // nothing is fetched
+  std::vector<std::string> compat;   // other interfaces that are offered: "ollama"
   // Where clients come in.
   std::string host = "127.0.0.1";
   int64_t port = 8000;
@@ -271,6 +275,44 @@ struct EvalChoiceOptions : EvalOptions {
 struct EvalHellaSwagOptions : EvalChoiceOptions {};
 struct EvalMmluOptions : EvalChoiceOptions {};
 
+struct PullOptions {
+  std::string model;
+  std::optional<std::string> quant;
+  std::optional<std::string> revision;
+  std::optional<std::string> alias;
+  std::vector<std::string> include;
+  int64_t connections = 4;
+  bool resume = true;
+  bool verify = false;
+  bool json = false;
+};
+
+struct ListOptions {
+  bool json = false;
+};
+
+struct RemoveOptions {
+  std::vector<std::string> names;
+  bool json = false;
+};
+
+struct CopyOptions {
+  std::string model;
+  std::string name;
+  bool json = false;
+};
+
+struct PsOptions {
+  std::optional<std::string> url;
+  bool json = false;
+};
+
+struct StopOptions {
+  std::string model;
+  std::optional<std::string> url;
+  bool json = false;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
@@ -286,7 +328,8 @@ using Command =
                  EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
                  BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions,
                  BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions,
-                 EvalMmluOptions, DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
+                 EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions, StopOptions,
+                 DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 

@@ -92,7 +92,7 @@ std::variant<Json, ApiError> CompletionOf(const Json& body, const ApiModel& mode
 std::unique_ptr<Reply> Infill(Call& call) {
   const std::variant<Json, ApiError> body = ReadBody(call.request);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
-  const std::variant<Json, ApiError> read = CompletionOf(std::get<Json>(body), call.service.model()->api());
+  const std::variant<Json, ApiError> read = CompletionOf(std::get<Json>(body), call.model->api());
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   return Generate(call, std::get<Json>(read), {.kind = ApiKind::kCompletion, .make_writer = &MakeInfillWriter});
 }

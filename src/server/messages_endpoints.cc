@@ -58,9 +58,9 @@ std::unique_ptr<Reply> CountMessageTokens(Call& call) {
   std::variant<ChatBody, ApiError> read = ReadChatBody(call, MessagesUse::kCount);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   const ChatBody& chat = std::get<ChatBody>(read);
-  const ApiModel& model = call.service.model()->api();
+  const ApiModel& model = call.model->api();
   const std::string name = chat.body->value("model", model.name);
-  if (const auto error = CheckAsked(call.service, name, chat.ignored); error) return ErrorReply(*error, *call.record);
+  if (const auto error = CheckAsked(call, name, chat.ignored); error) return ErrorReply(*error, *call.record);
   std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model);
   if (auto* error = std::get_if<ApiError>(&count)) {
     RenameForMessages(*error);

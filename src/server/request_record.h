@@ -16,6 +16,7 @@ namespace adit::server {
 enum class ErrorShape : uint8_t {
   kOpenAi,
   kAnthropic,
+  kOllama,
 };
 
 // What is known of a request: for its log line, the metrics and whoever administers. Written by the connection's
@@ -34,6 +35,7 @@ struct RequestRecord {
   double start_s = 0.0;     // of the steady clock
 
   // The connection's thread's.
+  std::string model;  // that answers it; empty: none
   int status = 0;
   std::string error_code;
   int64_t prompt_tokens = 0;

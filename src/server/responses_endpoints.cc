@@ -163,8 +163,8 @@ std::unique_ptr<Reply> CountResponseTokens(Call& call) {
   std::variant<ResponsesRequest, ApiError> read = Read(call, ResponsesUse::kCount, id);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   const ChatBody& chat = std::get<ResponsesRequest>(read).chat;
-  const ApiModel& model = call.service.model()->api();
-  if (const auto error = CheckAsked(call.service, chat.body->value("model", model.name), chat.ignored); error) {
+  const ApiModel& model = call.model->api();
+  if (const auto error = CheckAsked(call, chat.body->value("model", model.name), chat.ignored); error) {
     return ErrorReply(*error, *call.record);
   }
   std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model);
