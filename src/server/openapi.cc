@@ -56,6 +56,11 @@ constexpr BodySchema kBodies[] = {
     {"/v1/detokenize", R"({"required": ["tokens"], "properties": {"tokens": {"type": "array",
         "items": {"type": "integer", "minimum": 0}}}})"},
     {"/v1/apply-template", kChat},
+    {"/v1/files", R"({"required": ["file", "purpose"], "properties": {"file": {"type": "string"},
+        "purpose": {"enum": ["batch"]}}})"},
+    {"/v1/batches", R"({"required": ["input_file_id", "endpoint", "completion_window"], "properties": {
+        "input_file_id": {"type": "string", "minLength": 1}, "completion_window": {"enum": ["24h"]},
+        "endpoint": {"enum": ["/v1/chat/completions", "/v1/completions"]}}})"},
     {"/infill", R"({"required": ["input_prefix", "input_suffix"], "properties": {"input_prefix": {"type": "string"},
         "input_suffix": {"type": "string"}, "input_extra": {"type": "array"}, "prompt": {"type": "string"}}})"},
 };
@@ -88,6 +93,7 @@ Json Content(const char* type, Json schema) { return {{type, {{"schema", std::mo
 
 Json Answers(const Route& route) {
   Json good = Content("application/json", {{"type", "object"}});
+  if (route.path.ends_with("/content")) good = Content("application/octet-stream", {{"type", "string"}});
   if (route.path == "/metrics") good = Content("text/plain", {{"type", "string"}});
   if (route.cost == CostClass::kGenerate) good["text/event-stream"] = {{"schema", {{"type", "string"}}}};
   return {{"200", {{"description", "The answer"}, {"content", std::move(good)}}},
@@ -109,7 +115,8 @@ Json Operation(const Route& route) {
         {{{"name", "id"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}, {"minLength", 1}}}}});
   }
   if (route.body == BodyLimit::kFull) {
-    operation["requestBody"] = {{"required", true}, {"content", Content("application/json", BodyOf(route.path))}};
+    const char* type = route.path == "/v1/files" ? "multipart/form-data" : "application/json";
+    operation["requestBody"] = {{"required", true}, {"content", Content(type, BodyOf(route.path))}};
   }
   operation["responses"] = Answers(route);
   return operation;

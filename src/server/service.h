@@ -14,6 +14,8 @@
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
+#include "server/batch_queue.h"
+#include "server/file_store.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
 #include "server/quotas.h"
@@ -21,6 +23,7 @@
 #include "server/response_store.h"
 #include "server/routes.h"
 #include "server/served_model.h"
+#include "server/tenant_limits.h"
 
 namespace adit::server {
 
@@ -53,6 +56,11 @@ class Service : public HttpHandler {
   void CancelAll() { live_.CancelAll(); }
   // Where responses are kept for later requests. Before the first request.
   void SetResponses(std::unique_ptr<ResponseStore> responses) { responses_ = std::move(responses); }
+  // Where files are kept, and the batches that are run of them. Before the first request.
+  void SetBatches(std::unique_ptr<FileStore> files, std::unique_ptr<BatchQueue> batches) {
+    files_ = std::move(files);
+    batches_ = std::move(batches);
+  }
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -68,6 +76,11 @@ class Service : public HttpHandler {
   LiveRequests& live() { return live_; }
   // Null where responses are not kept.
   ResponseStore* responses() { return responses_.get(); }
+  const ApiKeys& keys() const { return *keys_; }
+  TenantLimits& tenants() { return tenants_; }
+  // Both null where files are not kept.
+  FileStore* files() { return files_.get(); }
+  BatchQueue* batches() { return batches_.get(); }
   double load_progress() const { return load_progress_.load(std::memory_order_relaxed); }
   MetricsNow FiguresNow(engine::EngineStats& stats) const;
   // Why requests cannot be answered now; nothing when they can.
@@ -99,6 +112,7 @@ class Service : public HttpHandler {
   Metrics metrics_;
   LiveRequests live_;
   Quotas quotas_;
+  TenantLimits tenants_;
   std::unique_ptr<ResponseStore> responses_;
   std::atomic<double> load_progress_ = 0.0;
   std::atomic<bool> draining_ = false;
@@ -110,6 +124,9 @@ class Service : public HttpHandler {
   // Guarded by watch_mutex_: since when the engine has not stepped although it has requests.
   int64_t watched_steps_ = -1;
   double watched_since_s_ = 0.0;
+
+  std::unique_ptr<FileStore> files_;
+  std::unique_ptr<BatchQueue> batches_;  // its thread uses all of the above: it goes first
 };
 
 // An error as a whole reply.
