@@ -71,14 +71,43 @@ OrderedJson TimelineJson(const BenchReport& report) {
     return values;
   };
   using Point = sched::TimelinePoint;
-  return {{"begin_s", column(&Point::begin_s)},
-          {"end_s", column(&Point::end_s)},
-          {"running", column(&Point::running)},
-          {"waiting", column(&Point::waiting)},
-          {"pages_used_share", column(&Point::used_share)},
-          {"pages_cached_share", column(&Point::cached_share)},
-          {"prompt_tokens_per_s", column(&Point::prompt_tokens_per_s)},
-          {"output_tokens_per_s", column(&Point::output_tokens_per_s)}};
+  Json json = {{"begin_s", column(&Point::begin_s)},
+               {"end_s", column(&Point::end_s)},
+               {"running", column(&Point::running)},
+               {"waiting", column(&Point::waiting)}};
+  if (!report.run.summary.from_outside) {
+    json["pages_used_share"] = column(&Point::used_share);
+    json["pages_cached_share"] = column(&Point::cached_share);
+    json["prompt_tokens_per_s"] = column(&Point::prompt_tokens_per_s);
+  }
+  json["output_tokens_per_s"] = column(&Point::output_tokens_per_s);
+  return json;
+}
+
+Json ErrorsJson(const std::vector<BenchError>& errors) {
+  Json json = Json::object();
+  for (const BenchError& error : errors) json[error.name] = error.count;
+  return json;
+}
+
+Json ComparisonsJson(const BenchReport& report) {
+  Json json = Json::array();
+  for (const BenchComparison& comparison : report.comparisons) {
+    Json rows = Json::array();
+    for (const ComparisonRow& row : comparison.rows) {
+      rows.push_back({{"measure", row.key},
+                      {"this", Number(row.ours)},
+                      {"that", Number(row.theirs)},
+                      {"times_better", Number(row.times_better)},
+                      {"least", Number(row.least)},
+                      {"most", Number(row.most)}});
+    }
+    json.push_back({{"with", comparison.with},
+                    {"rounds", comparison.rounds},
+                    {"errors", ErrorsJson(comparison.errors)},
+                    {"measures", std::move(rows)}});
+  }
+  return json;
 }
 
 OrderedJson LedgerJson(const BenchReport& report) {
@@ -102,9 +131,11 @@ std::string JsonReport(const BenchReport& report) {
   OrderedJson json = {{"title", report.title}};
   AddNumbers(report.run.summary, json);
   AddSpreads(report.run.summary, json);
+  if (report.run.summary.from_outside) json["errors"] = ErrorsJson(report.run.errors);
   json["settings"] = SettingsJson(report);
   json["tenants"] = TenantsJson(report);
   json["timeline"] = TimelineJson(report);
+  if (!report.comparisons.empty()) json["comparisons"] = ComparisonsJson(report);
   if (!report.ledger.empty()) {
     json["repeats"] = report.repeats;
     json["ablation"] = LedgerJson(report);

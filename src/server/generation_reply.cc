@@ -16,6 +16,7 @@
 #include "server/engine_run.h"
 #include "server/request_checks.h"
 #include "server/service.h"
+#include "server/thinking_budget.h"
 
 namespace adit::server {
 namespace {
@@ -98,7 +99,7 @@ class GenerationReply : public Reply {
       if (!grammar) return std::nullopt;
       compilation_.reset();
       if (!grammar->ok()) return ErrorOfConstraint(*request_.constraint, grammar->status());
-      request_.generation.grammar = std::move(*grammar).value();
+      request_.generation.grammar = WithThinkingBudget(request_.generation.grammar, std::move(*grammar).value());
     }
     Result<EngineRun> run = EngineRun::Submit(engine_, request_, wake_);
     if (!run.ok()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace adit::server {
@@ -85,6 +86,17 @@ bool SplitTarget(std::string_view target, std::string& path, std::string& query)
     i += 2;
   }
   return true;
+}
+
+std::string QueryParameter(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view word = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), word.size() + 1));
+    if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=') {
+      return std::string(word.substr(name.size() + 1));
+    }
+  }
+  return "";
 }
 
 std::string FormatHead(const HttpHead& head, size_t length, bool chunked, bool keep_alive) {

@@ -61,6 +61,7 @@ class LiveRequests {
   void Add(std::shared_ptr<RequestRecord> record, std::function<void()> wake);
   void Remove(const RequestRecord& record);
   std::vector<std::shared_ptr<const RequestRecord>> List() const;
+  bool empty() const;
   // False when no such request runs.
   bool Cancel(const std::string& id);
   void CancelAll();

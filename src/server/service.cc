@@ -211,8 +211,9 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
 
 std::optional<ApiError> Service::Meter(const Route& route, const KeyHolder& holder, RequestRecord& record) {
   const bool costs = route.cost == CostClass::kGenerate || route.cost == CostClass::kEmbed;
-  if (!costs || !holder.quota.any()) return std::nullopt;
-  std::optional<ApiError> error = quotas_.Enter(holder.id, holder.quota, SteadySeconds());
+  const QuotaLimits limits = tenants_.Find(holder.tenant).value_or(holder.quota);
+  if (!costs || !limits.any()) return std::nullopt;
+  std::optional<ApiError> error = quotas_.Enter(holder.id, limits, SteadySeconds());
   record.metered = !error;
   return error;
 }

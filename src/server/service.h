@@ -13,7 +13,9 @@
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
+#include "server/batch_queue.h"
 #include "server/engine_watch.h"
+#include "server/file_store.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
 #include "server/model_pool.h"
@@ -21,6 +23,7 @@
 #include "server/request_record.h"
 #include "server/response_store.h"
 #include "server/routes.h"
+#include "server/tenant_limits.h"
 
 namespace adit::server {
 
@@ -49,6 +52,11 @@ class Service : public HttpHandler {
   void CancelAll() { live_.CancelAll(); }
   // Where responses are kept for later requests. Before the first request.
   void SetResponses(std::unique_ptr<ResponseStore> responses) { responses_ = std::move(responses); }
+  // Where files are kept, and the batches that are run of them. Before the first request.
+  void SetBatches(std::unique_ptr<FileStore> files, std::unique_ptr<BatchQueue> batches) {
+    files_ = std::move(files);
+    batches_ = std::move(batches);
+  }
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -65,6 +73,11 @@ class Service : public HttpHandler {
   LiveRequests& live() { return live_; }
   // Null where responses are not kept.
   ResponseStore* responses() { return responses_.get(); }
+  const ApiKeys& keys() const { return *keys_; }
+  TenantLimits& tenants() { return tenants_; }
+  // Both null where files are not kept.
+  FileStore* files() { return files_.get(); }
+  BatchQueue* batches() { return batches_.get(); }
   MetricsNow FiguresNow() const;
   // Why requests cannot be answered now; nothing when they can.
   std::optional<ApiError> NotReady();
@@ -94,10 +107,14 @@ class Service : public HttpHandler {
   Metrics metrics_;
   LiveRequests live_;
   Quotas quotas_;
+  TenantLimits tenants_;
   std::unique_ptr<ResponseStore> responses_;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
   EngineWatch watch_;
+
+  std::unique_ptr<FileStore> files_;
+  std::unique_ptr<BatchQueue> batches_;  // its thread uses all of the above: it goes first
 };
 
 // An error as a whole reply.

@@ -197,6 +197,58 @@ TEST_F(ServiceTest, PagesMayAskWhereTheyAreNamed) {
   EXPECT_EQ(Ask("GET", "/health", "", {{"x-api-key", "boss"}}).Header("Access-Control-Allow-Origin"), "");
 }
 
+TEST_F(ServiceTest, TenantsAreSeenAndLimited) {
+  Start({}, /*with_keys=*/true);
+  const HttpHeaders boss = {{"authorization", "Bearer boss"}};
+  const HttpHeaders writer = {{"authorization", "Bearer writer"}};
+  const auto change = [&](const std::string& body) { return Ask("PUT", "/admin/tenants/b", body, boss); };
+  std::vector<std::string> names;
+  const Json all = Ask("GET", "/admin/tenants", "", boss).json();
+  for (const Json& tenant : all["data"]) names.push_back(tenant["id"]);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("default", "a", "b"));
+  EXPECT_EQ(Ask("GET", "/admin/tenants/b", "", boss).json()["rpm"], nullptr);
+  EXPECT_EQ(Ask("GET", "/admin/tenants/nobody", "", boss).head.status, 404);
+  EXPECT_EQ(Ask("GET", "/admin/tenants/b", "", writer).head.status, 403);
+  EXPECT_EQ(change(R"({"rpm": 1, "max_concurrent": 5.0})").json()["rpm"], 1);
+  const std::string body = R"({"prompt": "a", "max_tokens": 1})";
+  EXPECT_EQ(Ask("POST", "/v1/completions", body, writer).head.status, 200);
+  EXPECT_EQ(Ask("POST", "/v1/completions", body, writer).head.status, 429);
+  const Json lifted = change(R"({"rpm": null})").json();
+  EXPECT_EQ(lifted["rpm"], nullptr);
+  EXPECT_EQ(lifted["max_concurrent"], 5) << "what is not told stays";
+  EXPECT_EQ(Ask("POST", "/v1/completions", body, writer).head.status, 200);
+  const std::pair<const char*, const char*> kWrong[] = {{R"({"weight": 3})", "weight"},
+                                                        {R"({"max_kv_bytes": 1})", "max_kv_bytes"},
+                                                        {R"({"rpm": -1})", "rpm"},
+                                                        {R"({"color": 1})", "color"}};
+  for (const auto& [wrong, param] : kWrong) {
+    const Response response = change(wrong);
+    EXPECT_EQ(response.head.status, 400) << wrong;
+    EXPECT_EQ(response.json()["error"]["param"], param);
+  }
+  WaitUntilIdle();
+}
+
+TEST_F(ServiceTest, AnAnswerThatHasItsStopStringIsComputedNoFurther) {
+  Start({});
+  const Response whole = Complete(R"("n": 2, "max_tokens": 60, "ignore_eos": true, "temperature": 2, "seed": 3)");
+  WaitUntilIdle();
+  const int64_t before = service_->model()->engine().stats().scheduler.output_tokens;
+  EXPECT_EQ(before, 2 * 60);
+  const std::string text = whole.json()["choices"][0]["text"];
+  std::string stop;
+  for (size_t i = 4; i < text.size() && stop.empty(); ++i) {
+    if (text[i] >= 'a' && text[i] <= 'z') stop = text[i];
+  }
+  ASSERT_FALSE(stop.empty()) << text;
+  const Json stopped =
+      Complete(R"("n": 2, "max_tokens": 60, "ignore_eos": true, "temperature": 2, "seed": 3, "stop": ")" + stop + "\"")
+          .json();
+  WaitUntilIdle();
+  EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
+  EXPECT_LT(service_->model()->engine().stats().scheduler.output_tokens - before, 2 * 60);
+}
+
 TEST_F(ServiceTest, NoKeyIsNeededWhereThereAreNone) {
   Start({});
   EXPECT_EQ(Ask("GET", "/admin/requests").head.status, 200);
