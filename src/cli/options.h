@@ -212,6 +212,7 @@ struct ServeOptions {
   // What is told of it.
   bool access_log = true;
   bool log_json = false;
+  bool with_ui = true;
 };
 
 struct ConvertOptions {

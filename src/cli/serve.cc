@@ -298,7 +298,8 @@ Result<int> Run(const ServeOptions& options) {
                    .public_metrics = options.public_metrics,
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,
                    .cors_origins = options.cors_origins,
-                   .watchdog_s = options.watchdog_s},
+                   .watchdog_s = options.watchdog_s,
+                   .with_ui = options.with_ui},
                   std::move(keys), log);
   if (options.response_store_mb > 0) {
     ADIT_ASSIGN_OR_RETURN(

@@ -64,6 +64,17 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/routes", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRoutes},
     {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &ShowCache},
     {"POST", "/admin/cache/flush", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &FlushCache},
+    // The web page.
+    {"GET", "/", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/icon.svg", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/style.css", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/app.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/api.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/chat.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/dashboard.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/markdown.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/store.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
     // What clients of this interface know and this build does not have.
     {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
 };

@@ -32,6 +32,7 @@ struct ServiceOptions {
   size_t max_body_bytes = size_t{32} << 20;
   std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
+  bool with_ui = true;  // the web page
 };
 
 // The answers of the server: who may ask what, and what is done. Any thread.
