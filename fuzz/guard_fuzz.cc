@@ -42,8 +42,13 @@ std::string Told(const GuardStream& stream) {
 std::string Outcome(const Rules& rules, std::string_view text, size_t piece, std::string_view whole) {
   GuardStream stream(rules, Side::kOutput);
   std::string out;
-  for (size_t at = 0; at < text.size(); at += piece) {
-    stream.Append(text.substr(at, piece), out);
+  // Something else comes in between, always at the same place.
+  const size_t border = text.find('\x01');
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = std::min(piece, (at < border ? std::min(border, text.size()) : text.size()) - at);
+    stream.Append(text.substr(at, length), out);
+    at += length;
+    if (at == border) stream.Flush(out);
     // What has come out once stays, whatever follows.
     ADIT_CHECK(whole.empty() || whole.starts_with(out));
   }

@@ -213,6 +213,7 @@ struct ServeOptions {
   bool access_log = true;
   bool log_json = false;
   bool with_ui = true;
+  std::string guard_file;  // rules for what is asked and answered; empty: none
 };
 
 struct ConvertOptions {

@@ -30,6 +30,7 @@
 #include "engine/memory_fit.h"
 #include "engine/model_sampling.h"
 #include "engine/pooling.h"
+#include "guard/rules_file.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
 #include "server/default_sampling.h"
@@ -301,6 +302,10 @@ Result<int> Run(const ServeOptions& options) {
                    .watchdog_s = options.watchdog_s,
                    .with_ui = options.with_ui},
                   std::move(keys), log);
+  if (!options.guard_file.empty()) {
+    ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));
+    service.SetGuard(std::move(rules));
+  }
   if (options.response_store_mb > 0) {
     ADIT_ASSIGN_OR_RETURN(
         std::unique_ptr<server::ResponseStore> responses,

@@ -33,6 +33,8 @@ void GuardStream::Append(std::string_view text, std::string& out) {
 
 void GuardStream::Flush(std::string& out) {
   if (blocked_) return;
+  for (RuleScanner& scanner : scanners_) scanner.ScanToBorder(window(), found_);
+  flagged_ = window().end();
   Settle(window().end(), out);
 }
 

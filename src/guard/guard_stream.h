@@ -25,8 +25,8 @@ class GuardStream {
 
   // Appends what has become certain to `out`.
   void Append(std::string_view text, std::string& out);
-  // Appends what is held back: something else comes between it and the rest of the text. A match that has begun in it
-  // can only be redacted or blocked from here on.
+  // Appends what is held back, judged as if the text ended here: something else comes between it and the rest. Of a
+  // match that begins in it and ends in the rest, only what is in the rest can still be redacted.
   void Flush(std::string& out);
   // The text has ended.
   void Finish(std::string& out);

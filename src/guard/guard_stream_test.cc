@@ -131,6 +131,19 @@ TEST(GuardStream, WhatIsShownOnTheWayStaysPartOfAMatch) {
   EXPECT_EQ(out, "xab");
 }
 
+TEST(GuardStream, WhatIsLetOutOnTheWayHasPassedTheRules) {
+  const auto rules = One("ab+c?");
+  GuardStream stream(*rules, Side::kOutput);
+  std::string out;
+  stream.Append("xabb", out);
+  EXPECT_EQ(out, "x");
+  stream.Flush(out);
+  EXPECT_EQ(out, "x[r]");
+  stream.Append("bcabcd", out);
+  stream.Finish(out);
+  EXPECT_EQ(out, "x[r]bc[r]d");
+}
+
 TEST(GuardStream, WorkWithoutEndIsGivenUp) {
   const std::string text = "so " + std::string(60, 'a') + "!";
   const auto blocked = GuardText(*One("(?:a+)+(?:a+)+(?:a+)+b", "redact"), Side::kInput, text);

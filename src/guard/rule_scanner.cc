@@ -41,6 +41,13 @@ void RuleScanner::Scan(const TextWindow& window, bool is_end, std::vector<Match>
   }
 }
 
+void RuleScanner::ScanToBorder(const TextWindow& window, std::vector<Match>& out) {
+  const size_t begin = at_;
+  const size_t num_found = out.size();
+  Scan(window, /*is_end=*/true, out);
+  at_ = out.size() > num_found ? std::max(begin, out.back().end) : begin;
+}
+
 // What a search over the text up to `limit` says. False when more text is needed.
 bool RuleScanner::Decide(const TextWindow& window, const Pattern::Found& found, size_t limit, bool is_end,
                          std::vector<Match>& out) {

@@ -39,6 +39,9 @@ class RuleScanner {
 
   // Appends what is certain. `is_end`: no more text will come.
   void Scan(const TextWindow& window, bool is_end, std::vector<Match>& out);
+  // The same where something else comes between what was there and what will come: matches in it are found as if it
+  // ended, and those that begin in it and reach beyond it are found later.
+  void ScanToBorder(const TextWindow& window, std::vector<Match>& out);
   // Starts before it are decided; all, once it has given up: after a match that says so there are no more.
   size_t at() const { return gave_up_ ? SIZE_MAX : at_; }
   size_t rule() const { return rule_; }

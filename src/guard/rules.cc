@@ -27,6 +27,16 @@ bool Rules::Changes(Side side) const {
                      [side](const Rule& rule) { return rule.On(side) && rule.action != Action::kFlag; });
 }
 
+Rules AllFlagged(const Rules& rules) {
+  Rules flagged = rules;
+  for (Rule& rule : flagged.rules) {
+    rule.action = Action::kFlag;
+    rule.on_input = true;
+    rule.on_output = true;
+  }
+  return flagged;
+}
+
 void AddVerdicts(const std::vector<Verdict>& from, std::vector<Verdict>& to) {
   for (const Verdict& verdict : from) {
     const auto known = std::find_if(to.begin(), to.end(), [&verdict](const Verdict& other) {

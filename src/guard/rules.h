@@ -61,6 +61,9 @@ struct Rules {
   bool Changes(Side side) const;
 };
 
+// The same rules, in their order, each of which only flags, on both sides.
+Rules AllFlagged(const Rules& rules);
+
 // What a rule found in a text.
 struct Verdict {
   const Rule* rule = nullptr;

@@ -1,6 +1,6 @@
 #include "guard/rules_file.h"
 
-#define TOML_EXCEPTIONS 0
+#define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_ENABLE_UNRELEASED_FEATURES 0
 #include <fmt/core.h>
@@ -258,12 +258,14 @@ Result<std::shared_ptr<const Rules>> ParseRules(std::string_view text, const std
                                                 const std::string& folder) {
   if (text.size() > kMaxFileBytes) return InvalidArgument("guard: {} is larger than {} bytes", name, kMaxFileBytes);
   if (!IsValidUtf8(text)) return InvalidArgument("guard: {}: not UTF-8", name);
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
+  // Without exceptions this parser runs on past errors, into assertions of its own.
+  toml::table document;
+  try {
+    document = toml::parse(text);
+  } catch (const toml::parse_error& error) {
     return InvalidArgument("guard: {}:{}: {}", name, error.source().begin.line, error.description());
   }
-  return RulesReader(name, folder).Read(parsed.table());
+  return RulesReader(name, folder).Read(document);
 }
 
 Result<std::shared_ptr<const Rules>> LoadRules(const std::string& path) {

@@ -75,8 +75,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/ui/dashboard.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
     {"GET", "/ui/markdown.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
     {"GET", "/ui/store.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
-    // What clients of this interface know and this build does not have.
-    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
+    // Judging texts.
+    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kFull, CostClass::kTokenize, Needs::kNothing,
+     &Moderations},
 };
 
 constexpr std::string_view kArgument = "{id}";

@@ -106,6 +106,7 @@ std::unique_ptr<Reply> ShowCache(Call& call);
 std::unique_ptr<Reply> FlushCache(Call& call);
 std::unique_ptr<Reply> Infill(Call& call);
 std::unique_ptr<Reply> ShowOpenApi(Call& call);
+std::unique_ptr<Reply> Moderations(Call& call);
 std::unique_ptr<Reply> ShowUi(Call& call);
 std::unique_ptr<Reply> NotSupported(Call& call);
 

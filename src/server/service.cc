@@ -76,6 +76,11 @@ void Service::Attach(std::unique_ptr<ServedModel> model) {
   model_.store(owned_model_.get(), std::memory_order_release);
 }
 
+void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
+  judges_ = guard::AllFlagged(*rules);
+  guard_ = std::move(rules);
+}
+
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
   return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
 }

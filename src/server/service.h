@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "guard/rules.h"
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
@@ -54,6 +55,8 @@ class Service : public HttpHandler {
   void CancelAll() { live_.CancelAll(); }
   // Where responses are kept for later requests. Before the first request.
   void SetResponses(std::unique_ptr<ResponseStore> responses) { responses_ = std::move(responses); }
+  // Rules that requests and answers pass by. Before the first request.
+  void SetGuard(std::shared_ptr<const guard::Rules> rules);
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -69,6 +72,10 @@ class Service : public HttpHandler {
   LiveRequests& live() { return live_; }
   // Null where responses are not kept.
   ResponseStore* responses() { return responses_.get(); }
+  // Null where there are none.
+  const std::shared_ptr<const guard::Rules>& guard() const { return guard_; }
+  // The same rules, each of which only flags, on both sides.
+  const guard::Rules& judges() const { return judges_; }
   double load_progress() const { return load_progress_.load(std::memory_order_relaxed); }
   MetricsNow FiguresNow(engine::EngineStats& stats) const;
   // Why requests cannot be answered now; nothing when they can.
@@ -101,6 +108,8 @@ class Service : public HttpHandler {
   LiveRequests live_;
   Quotas quotas_;
   std::unique_ptr<ResponseStore> responses_;
+  std::shared_ptr<const guard::Rules> guard_;
+  guard::Rules judges_;
   std::atomic<double> load_progress_ = 0.0;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
