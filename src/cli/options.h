@@ -236,6 +236,8 @@ struct ServeOptions {
   // What is told of it.
   bool access_log = true;
   bool log_json = false;
+  bool with_ui = true;
+  std::string guard_file;  // rules for what is asked and answered; empty: none
 };
 
 struct ConvertOptions {

@@ -24,6 +24,7 @@
 #include "cli/signals.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "guard/rules_file.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
 #include "server/batch_endpoints.h"
@@ -211,8 +212,13 @@ Result<int> Run(const ServeOptions& options) {
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,
                    .cors_origins = options.cors_origins,
                    .watchdog_s = options.watchdog_s,
-                   .compat = options.compat},
+                   .compat = options.compat,
+                   .with_ui = options.with_ui},
                   std::move(keys), log, models);
+  if (!options.guard_file.empty()) {
+    ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));
+    service.SetGuard(std::move(rules));
+  }
   if (options.response_store_mb > 0) {
     ADIT_ASSIGN_OR_RETURN(
         std::unique_ptr<server::ResponseStore> responses,

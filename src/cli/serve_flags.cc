@@ -149,6 +149,9 @@ void AddServe(CLI::App& app, ServeOptions& out) {
   AddSwitch(
       app, "--no-access-log", [&out] { out.access_log = false; }, "No line for each request on stderr");
   AddSwitch(app, "--log-json", out.log_json, "Lines of the log are JSON");
+  AddText(app, "--guard", out.guard_file, "Rules for what is asked and answered (TOML)", "FILE");
+  AddSwitch(
+      app, "--no-ui", [&out] { out.with_ui = false; }, "No web page at /");
 }
 
 }  // namespace adit::cli

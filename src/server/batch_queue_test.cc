@@ -207,7 +207,7 @@ TEST_F(BatchQueueTest, ACancelledBatchKeepsItsResults) {
 TEST_F(BatchQueueTest, GivesItsModelBackWhileOthersAreServed) {
   several_ = true;
   std::string input;
-  for (int i = 0; i < 12; ++i) input += Line(fmt::format("r{}", i), 40);
+  for (int i = 0; i < 40; ++i) input += Line(std::to_string(i), R"("max_tokens": 60)");
   const std::string id = Submit(input);
   WaitForResults(id, 1);
   busy_ = true;
@@ -216,7 +216,7 @@ TEST_F(BatchQueueTest, GivesItsModelBackWhileOthersAreServed) {
   busy_ = false;
   const BatchRecord record = Wait(id);
   EXPECT_EQ(record.status, BatchStatus::kCompleted);
-  EXPECT_EQ(IdsOf(record.output_file_id).size(), 12u);
+  EXPECT_EQ(IdsOf(record.output_file_id).size(), 40u);
 }
 
 TEST_F(BatchQueueTest, FailsWhenThereIsNoRoomForResults) {

@@ -187,6 +187,7 @@ class GenerationReply : public Reply {
         counted_[i] = true;
         metrics_.CountAnswer(choice.stats(), choice.finish_reason());
         if (i == 0) record_->finish_reason = choice.finish_reason();
+        guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);
         record_->queue_s = choice.stats().queue_seconds;
       }
     }
@@ -240,6 +241,16 @@ std::optional<ApiError> ReadHeaders(const HttpRequest& http, const nlohmann::jso
   return std::nullopt;
 }
 
+// What would tell of a text that a rule has taken away.
+std::optional<ApiError> CheckGuarded(const ApiRequest& request, const guard::Rules& rules) {
+  if (!rules.Changes(guard::Side::kOutput)) return std::nullopt;
+  const char* param = request.logprobs ? "logprobs" : request.token_ids ? "return_token_ids" : nullptr;
+  if (param == nullptr) return std::nullopt;
+  return ApiError{.code = "unsupported_parameter",
+                  .message = fmt::format("'{}' is not supported here: rules of this server redact answers", param),
+                  .param = param};
+}
+
 }  // namespace
 
 std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, GenerationPlan plan) {
@@ -253,6 +264,11 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
   std::variant<ApiRequest, ApiError> read = ReadRequest(body, plan.kind, served.api(), plan.text);
   if (auto* error = std::get_if<ApiError>(&read)) return refuse(std::move(*error));
   ApiRequest& request = std::get<ApiRequest>(read);
+  if (service.guard() != nullptr) {
+    if (auto error = CheckGuarded(request, *service.guard()); error) return refuse(*std::move(error));
+    request.guard = service.guard();
+    request.input_verdicts = call.record->verdicts;
+  }
   request.ignored.insert(request.ignored.end(), plan.ignored.begin(), plan.ignored.end());
   if (auto error = CheckAsked(call, request.model, request.ignored); error) return refuse(*std::move(error));
   if (auto error = ReadHeaders(call.request, body, request); error) return refuse(*std::move(error));

@@ -10,6 +10,7 @@
 
 #include "server/chat_fields.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/messages_request.h"
 #include "server/messages_writer.h"
 #include "server/request_body.h"
@@ -36,7 +37,8 @@ std::optional<ApiError> CheckVersion(const HttpRequest& request) {
 
 std::variant<ChatBody, ApiError> ReadChatBody(Call& call, MessagesUse use) {
   if (auto error = CheckVersion(call.request); error) return *std::move(error);
-  std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+  std::variant<nlohmann::json, ApiError> body =
+      use == MessagesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ChatOfMessages(std::get<nlohmann::json>(body), use);
 }

@@ -110,10 +110,19 @@ Json ErrorSchema() {
 
 Json Content(const char* type, Json schema) { return {{type, {{"schema", std::move(schema)}}}}; }
 
+// Of answers that are no JSON; null: they are.
+const char* TypeOfText(const Route& route) {
+  if (route.path == "/metrics") return "text/plain";
+  if (route.endpoint != &ShowUi) return nullptr;
+  if (route.path.ends_with(".js")) return "text/javascript";
+  if (route.path.ends_with(".css")) return "text/css";
+  return route.path.ends_with(".svg") ? "image/svg+xml" : "text/html";
+}
+
 Json Answers(const Route& route) {
   Json good = Content("application/json", {{"type", "object"}});
   if (route.path.ends_with("/content")) good = Content("application/octet-stream", {{"type", "string"}});
-  if (route.path == "/metrics") good = Content("text/plain", {{"type", "string"}});
+  if (const char* type = TypeOfText(route); type != nullptr) good = Content(type, {{"type", "string"}});
   const bool is_ollama = !route.compat.empty();
   if (is_ollama) {
     good["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "server/chat_fields.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/json_fields.h"
 #include "server/list_page.h"
 #include "server/request_body.h"
@@ -110,7 +111,7 @@ ApiError CannotKeep(const Status& status) {
 }
 
 std::variant<ResponsesRequest, ApiError> Read(Call& call, ResponsesUse use, const std::string& id) {
-  std::variant<Json, ApiError> body = ReadBody(call.request);
+  std::variant<Json, ApiError> body = use == ResponsesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ReadResponsesRequest(std::get<Json>(body), use, id,
                               [&call](const std::string& previous) { return FindConversation(call, previous); });

@@ -102,11 +102,24 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/tenants", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListTenants},
     {"GET", "/admin/tenants/{id}", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowTenant},
     {"PUT", "/admin/tenants/{id}", Scope::kAdmin, BodyLimit::kFull, CostClass::kFree, Needs::kNothing, &ChangeTenant},
+    // The web page.
+    {"GET", "/", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/icon.svg", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/style.css", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/app.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/api.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/chat.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/dashboard.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/markdown.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/store.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    // Judging texts.
+    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kFull, CostClass::kTokenize, Needs::kNothing,
+     &Moderations},
     // What clients of this interface know and this build does not have.
     {"POST", "/v1/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
     {"POST", "/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
     {"POST", "/pooling", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
-    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
 };
 
 constexpr std::string_view kArgument = "{id}";

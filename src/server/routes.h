@@ -138,6 +138,8 @@ std::unique_ptr<Reply> OllamaVersion(Call& call);
 std::unique_ptr<Reply> OllamaPull(Call& call);
 std::unique_ptr<Reply> Infill(Call& call);
 std::unique_ptr<Reply> ShowOpenApi(Call& call);
+std::unique_ptr<Reply> Moderations(Call& call);
+std::unique_ptr<Reply> ShowUi(Call& call);
 std::unique_ptr<Reply> NotSupported(Call& call);
 
 }  // namespace adit::server

@@ -86,6 +86,11 @@ Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLo
 
 Service::~Service() = default;
 
+void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
+  judges_ = guard::AllFlagged(*rules);
+  guard_ = std::move(rules);
+}
+
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
   return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "guard/rules.h"
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
@@ -36,6 +37,7 @@ struct ServiceOptions {
   std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
   std::vector<std::string> compat;  // interfaces of others that are offered too: "ollama"
+  bool with_ui = true;  // the web page
 };
 
 // The answers of the server: who may ask what, and what is done. Any thread.
@@ -57,6 +59,8 @@ class Service : public HttpHandler {
     files_ = std::move(files);
     batches_ = std::move(batches);
   }
+  // Rules that requests and answers pass by. Before the first request.
+  void SetGuard(std::shared_ptr<const guard::Rules> rules);
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -73,6 +77,10 @@ class Service : public HttpHandler {
   LiveRequests& live() { return live_; }
   // Null where responses are not kept.
   ResponseStore* responses() { return responses_.get(); }
+  // Null where there are none.
+  const std::shared_ptr<const guard::Rules>& guard() const { return guard_; }
+  // The same rules, each of which only flags, on both sides.
+  const guard::Rules& judges() const { return judges_; }
   const ApiKeys& keys() const { return *keys_; }
   TenantLimits& tenants() { return tenants_; }
   // Both null where files are not kept.
@@ -109,6 +117,8 @@ class Service : public HttpHandler {
   Quotas quotas_;
   TenantLimits tenants_;
   std::unique_ptr<ResponseStore> responses_;
+  std::shared_ptr<const guard::Rules> guard_;
+  guard::Rules judges_;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
   EngineWatch watch_;
