@@ -21,6 +21,8 @@ void AddBenchSimulate(CLI::App& app, BenchSimulateOptions& out);
 void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out);
 void AddEmbed(CLI::App& app, EmbedOptions& out);
 void AddConvert(CLI::App& app, ConvertOptions& out);
+void AddQuantize(CLI::App& app, QuantizeOptions& out);
+void AddImatrix(CLI::App& app, ImatrixOptions& out);
 void AddBenchRoofline(CLI::App& app, BenchRooflineOptions& out);
 void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out);
 void AddBenchModel(CLI::App& app, BenchModelOptions& out);

@@ -44,6 +44,8 @@ class Parser {
     Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);
     Add("embed", "Embeddings of texts", &AddEmbed);
     Add("convert", "Write a model as a GGUF file", &AddConvert);
+    Add("quantize", "Write a model with fewer bits a weight", &AddQuantize);
+    Add("imatrix", "Find out which columns of a model's weights count most", &AddImatrix);
     Add("model", "Prompt and generation speed of a model, and its share of the limit", &AddBenchModel, bench);
     Add("startup", "Time from nothing to a first token", &AddBenchStartup, bench);
     Add("kernels", "Matrix products of each type against the limits", &AddBenchKernels, bench);

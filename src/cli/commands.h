@@ -19,6 +19,8 @@ Result<int> Run(const ServeOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);
 Result<int> Run(const BenchThroughputOptions& options);
 Result<int> Run(const ConvertOptions& options);
+Result<int> Run(const QuantizeOptions& options);
+Result<int> Run(const ImatrixOptions& options);
 Result<int> Run(const BenchRooflineOptions& options);
 Result<int> Run(const BenchKernelsOptions& options);
 Result<int> Run(const BenchModelOptions& options);

@@ -224,6 +224,32 @@ struct ConvertOptions {
   std::optional<std::string> type;
 };
 
+struct QuantizeOptions {
+  std::string model;
+  std::string output;
+  std::string scheme;  // as quant::FindScheme takes it
+  std::optional<std::string> importance_file;
+  std::optional<std::string> mix_file;
+  std::vector<std::string> rules;  // as quant::Mix::Add takes them; before those of mix_file
+  bool pure = false;
+  bool requantize = false;
+  bool dry_run = false;
+  std::optional<int> threads;
+  bool gptq = false;
+  std::optional<std::string> calibration_file;
+  int64_t calibration_windows = 32;
+  int64_t calibration_context = 512;
+};
+
+struct ImatrixOptions {
+  std::string model;
+  std::string file;
+  std::string output;
+  std::optional<int64_t> limit;  // windows
+  std::optional<int64_t> context;
+  EngineOptions engine;
+};
+
 // What the commands of eval have in common.
 struct EvalOptions {
   std::string model;
@@ -298,11 +324,11 @@ struct ManualOptions {};
 
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions,
-                 BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions, BenchStartupOptions,
-                 EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions, EvalMmluOptions, PullOptions, ListOptions,
-                 RemoveOptions, CopyOptions, PsOptions, StopOptions, DoctorOptions, VersionOptions, CompletionOptions,
-                 ManualOptions>;
+                 EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
+                 BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions,
+                 BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions,
+                 EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions, StopOptions,
+                 DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 
