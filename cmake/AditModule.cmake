@@ -102,6 +102,21 @@ if(ADIT_BUILD_TESTS)
   adit_prelude(test_prelude PROGRAMS LIBS fmt::fmt GTest::gmock HEADERS ${test_headers} OPTIONS ${ADIT_TEST_OPTIONS})
 endif()
 
+# Files of one folder that are compiled together read their headers once, and what templates make for them is made once:
+# less than half of the time of a clean build. After a change of one file all of its batch is compiled again, so with a
+# compiler cache, which keeps the others, each is compiled by itself. No name in an unnamed namespace stands twice in a
+# folder.
+function(adit_compile_together target)
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # It takes what a file has for itself for what a header has.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
 # adit_test(name SOURCES a_test.cc LIBS adit::kv LABELS fast): one GoogleTest program, each test known to ctest.
 function(adit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS;INCLUDES" ${ARGN})
@@ -118,6 +133,7 @@ function(adit_test name)
   adit_target_options(${name})
   target_compile_options(${name} PRIVATE ${ADIT_TEST_OPTIONS})
   adit_use_prelude(${name} test_prelude)
+  adit_compile_together(${name})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
 endfunction()
@@ -136,6 +152,7 @@ function(adit_module name)
     set(ARG_PRELUDE prelude)
   endif()
   adit_use_prelude(adit_${name} ${ARG_PRELUDE})
+  adit_compile_together(adit_${name})
   if(ARG_TESTS)
     set(libs adit::${name})
     foreach(dep IN LISTS ARG_TEST_DEPS)

@@ -15,6 +15,22 @@ std::optional<std::string> Isa();
 // ADIT_THREADS: number of kernel threads.
 std::optional<std::string> Threads();
 
+// Where models that were fetched are kept: ADIT_MODELS, else adit/models in XDG_CACHE_HOME or ~/.cache. Absent when none
+// of these is set.
+std::optional<std::string> ModelFolder();
+
+// HF_ENDPOINT: the address of the hub that models are fetched from.
+std::optional<std::string> HubEndpoint();
+// HF_TOKEN: what the hub knows the user by.
+std::optional<std::string> HubToken();
+// The file that Hugging Face's tools keep it in: HF_TOKEN_PATH, else the file "token" in HF_HOME or in huggingface in
+// XDG_CACHE_HOME or ~/.cache.
+std::optional<std::string> HubTokenFile();
+
+// ADIT_URL, ADIT_API_KEY: the server that commands talk to, and the key that they show it.
+std::optional<std::string> ServerUrl();
+std::optional<std::string> ServerKey();
+
 // TERM is "dumb" or not set: the terminal's cursor cannot be moved.
 bool DumbTerminal();
 

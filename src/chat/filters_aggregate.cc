@@ -105,7 +105,7 @@ Result<Value> GroupBy(Evaluator& eval, const Value& self, const Args& args) {
   return Value(NewSequence(eval.heap(), SequenceType::kList, groups));
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kAggregateFilters[] = {
     {"min", "case_sensitive,attribute", 0, Min},
     {"max", "case_sensitive,attribute", 0, Max},
     {"sum", "attribute,start", 0, Sum},
@@ -115,6 +115,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> AggregateFilters() { return kFilters; }
+std::span<const Builtin> AggregateFilters() { return kAggregateFilters; }
 
 }  // namespace adit::chat

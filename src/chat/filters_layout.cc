@@ -106,7 +106,7 @@ Result<Value> WordWrap(Evaluator& eval, const Value& self, const Args& args) {
   return Value(builder.Finish());
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kLayoutFilters[] = {
     {"center", "width", 0, Center},
     {"indent", "width,first,blank", 0, Indent},
     {"truncate", "length,killwords,end,leeway", 0, Truncate},
@@ -115,6 +115,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> LayoutFilters() { return kFilters; }
+std::span<const Builtin> LayoutFilters() { return kLayoutFilters; }
 
 }  // namespace adit::chat

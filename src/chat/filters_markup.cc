@@ -171,7 +171,7 @@ Result<Value> ToJsonFilter(Evaluator& eval, const Value& self, const Args& args)
   return Value(json);
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kMarkupFilters[] = {
     {"e", "", 0, Escape},
     {"escape", "", 0, Escape},
     {"forceescape", "", 0, ForceEscape},
@@ -184,6 +184,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> MarkupFilters() { return kFilters; }
+std::span<const Builtin> MarkupFilters() { return kMarkupFilters; }
 
 }  // namespace adit::chat

@@ -131,7 +131,7 @@ Result<Value> FileSizeFormat(Evaluator& eval, const Value& self, const Args& arg
   return Value();
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kNumberFilters[] = {
     {"abs", "", 0, Abs},
     {"float", "default", 0, Float},
     {"int", "default,base", 0, Int},
@@ -141,6 +141,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> NumberFilters() { return kFilters; }
+std::span<const Builtin> NumberFilters() { return kNumberFilters; }
 
 }  // namespace adit::chat

@@ -115,7 +115,7 @@ Result<Value> RejectAttr(Evaluator& eval, const Value& self, const Args& args) {
   return Pick(eval, self, args.raw, true, false);
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kSelectFilters[] = {
     {"default", "default_value,boolean", 0, Default},
     {"d", "default_value,boolean", 0, Default},
     {"attr", "name", 1, Attr},
@@ -128,6 +128,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> SelectFilters() { return kFilters; }
+std::span<const Builtin> SelectFilters() { return kSelectFilters; }
 
 }  // namespace adit::chat

@@ -202,7 +202,7 @@ Result<Value> DictSort(Evaluator& eval, const Value& self, const Args& args) {
   return Sorted(eval, std::move(keyed), BoolArg(args, 2, false));
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kSequenceFilters[] = {
     {"length", "", 0, Length},
     {"count", "", 0, Length},
     {"list", "", 0, List},
@@ -219,6 +219,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> SequenceFilters() { return kFilters; }
+std::span<const Builtin> SequenceFilters() { return kSequenceFilters; }
 
 }  // namespace adit::chat

@@ -99,7 +99,7 @@ Result<Value> WordCount(Evaluator& eval, const Value& self, const Args&) {
   return Value::Int(count);
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kTextFilters[] = {
     {"upper", "", 0, Upper},   {"lower", "", 0, Lower},    {"capitalize", "", 0, Capitalize},
     {"title", "", 0, Title},   {"trim", "chars", 0, Trim}, {"replace", "old,new,count", 2, ReplaceFilter},
     {"string", "", 0, String}, {"format", "*", 0, Format}, {"wordcount", "", 0, WordCount},
@@ -107,6 +107,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> TextFilters() { return kFilters; }
+std::span<const Builtin> TextFilters() { return kTextFilters; }
 
 }  // namespace adit::chat

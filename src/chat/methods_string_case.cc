@@ -80,7 +80,7 @@ Result<Value> IsTitleMethod(Evaluator& eval, const Value& self, const Args&) {
   return Value::Bool(any);
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kStringCaseMethods[] = {
     {"upper", "", 0, Cased<LetterCase::kUpper>},
     {"lower", "", 0, Cased<LetterCase::kLower>},
     {"title", "", 0, Cased<LetterCase::kTitle>},
@@ -103,6 +103,6 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> StringCaseMethods() { return kMethods; }
+std::span<const Builtin> StringCaseMethods() { return kStringCaseMethods; }
 
 }  // namespace adit::chat

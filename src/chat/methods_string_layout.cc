@@ -86,7 +86,7 @@ Result<Value> FormatMap(Evaluator& eval, const Value& self, const Args& args) {
   return FormatFields(eval, *self.str(), {{}, keywords}, true);
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kStringLayoutMethods[] = {
     {"center", "_,_", 1, CenterMethod},
     {"ljust", "_,_", 1, LJust},
     {"rjust", "_,_", 1, RJust},
@@ -98,6 +98,6 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> StringLayoutMethods() { return kMethods; }
+std::span<const Builtin> StringLayoutMethods() { return kStringLayoutMethods; }
 
 }  // namespace adit::chat

@@ -117,7 +117,7 @@ Result<Value> RemoveSuffix(Evaluator& eval, const Value& self, const Args& args)
   return Value(NewSub(eval.heap(), *self.str(), 0, self.str()->size - part->size));
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kStringSearchMethods[] = {
     {"find", "_,_,_", 1, Find},         {"rfind", "_,_,_", 1, RFind},           {"index", "_,_,_", 1, Index},
     {"rindex", "_,_,_", 1, RIndex},     {"count", "_,_,_", 1, Count},           {"startswith", "_,_,_", 1, StartsWith},
     {"endswith", "_,_,_", 1, EndsWith}, {"removeprefix", "_", 1, RemovePrefix}, {"removesuffix", "_", 1, RemoveSuffix},
@@ -125,6 +125,6 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> StringSearchMethods() { return kMethods; }
+std::span<const Builtin> StringSearchMethods() { return kStringSearchMethods; }
 
 }  // namespace adit::chat

@@ -105,7 +105,7 @@ Result<Value> ReplaceMethod(Evaluator& eval, const Value& self, const Args& args
   return Value(chat::Replace(str, *old, *replacement, count, eval.heap()));
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kStringSplitMethods[] = {
     {"strip", "_", 0, StripMethod},
     {"lstrip", "_", 0, LStrip},
     {"rstrip", "_", 0, RStrip},
@@ -120,6 +120,6 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> StringSplitMethods() { return kMethods; }
+std::span<const Builtin> StringSplitMethods() { return kStringSplitMethods; }
 
 }  // namespace adit::chat

@@ -24,8 +24,6 @@ using server::AnsweredBy;
 using server::CustomIdOf;
 using server::kBatchResultStart;
 
-constexpr size_t kMaxShownBytes = 60;
-
 Status SystemError(const std::string& path, const char* what) {
   return Io("{}: cannot {}: {}", OneLine(path), what, std::strerror(errno));
 }

@@ -9,12 +9,12 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // JSON has no infinities: they become null.
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+OrderedJson Number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
 
-void AddNumbers(const sched::LoadSummary& summary, Json& json) {
+void AddNumbers(const sched::LoadSummary& summary, OrderedJson& json) {
   for (const ReportedNumber& number : NumbersOf(summary)) {
     const std::string key(number.key);
     if (number.decimals == 0) {
@@ -25,7 +25,7 @@ void AddNumbers(const sched::LoadSummary& summary, Json& json) {
   }
 }
 
-void AddSpreads(const sched::LoadSummary& summary, Json& json) {
+void AddSpreads(const sched::LoadSummary& summary, OrderedJson& json) {
   for (const ReportedSpread& reported : SpreadsOf(summary)) {
     const auto add = [&](std::string_view statistic, double value) {
       json[fmt::format("{}_{}_{}", reported.key, statistic, reported.unit)] = Number(value * reported.scale);
@@ -39,8 +39,8 @@ void AddSpreads(const sched::LoadSummary& summary, Json& json) {
   json["mean_e2e_s"] = Number(summary.e2e_s.mean);
 }
 
-Json SettingsJson(const BenchReport& report) {
-  Json json = Json::object();
+OrderedJson SettingsJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::object();
   for (const BenchSetting& setting : report.settings) {
     std::visit([&](const auto& value) { json[setting.key] = value; }, setting.value);
     if (const double* number = std::get_if<double>(&setting.value)) json[setting.key] = Number(*number);
@@ -48,8 +48,8 @@ Json SettingsJson(const BenchReport& report) {
   return json;
 }
 
-Json TenantsJson(const BenchReport& report) {
-  Json json = Json::array();
+OrderedJson TenantsJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (size_t i = 0; i < report.tenants.size(); ++i) {
     const sched::TenantSummary& tenant = report.run.summary.tenants[i];
     json.push_back({{"name", report.tenants[i]},
@@ -64,9 +64,9 @@ Json TenantsJson(const BenchReport& report) {
 }
 
 // One array for each column: smaller than one object for each point, and ready for a plot.
-Json TimelineJson(const BenchReport& report) {
+OrderedJson TimelineJson(const BenchReport& report) {
   const auto column = [&](auto member) {
-    Json values = Json::array();
+    OrderedJson values = OrderedJson::array();
     for (const sched::TimelinePoint& point : report.run.timeline) values.push_back(point.*member);
     return values;
   };
@@ -110,8 +110,8 @@ Json ComparisonsJson(const BenchReport& report) {
   return json;
 }
 
-Json LedgerJson(const BenchReport& report) {
-  Json json = Json::array();
+OrderedJson LedgerJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (const LedgerRow& row : report.ledger) {
     for (const LedgerMetric& metric : row.metrics) {
       json.push_back({{"technique", row.technique},
@@ -128,7 +128,7 @@ Json LedgerJson(const BenchReport& report) {
 }  // namespace
 
 std::string JsonReport(const BenchReport& report) {
-  Json json = {{"title", report.title}};
+  OrderedJson json = {{"title", report.title}};
   AddNumbers(report.run.summary, json);
   AddSpreads(report.run.summary, json);
   if (report.run.summary.from_outside) json["errors"] = ErrorsJson(report.run.errors);
@@ -140,7 +140,7 @@ std::string JsonReport(const BenchReport& report) {
     json["repeats"] = report.repeats;
     json["ablation"] = LedgerJson(report);
   }
-  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace adit::cli

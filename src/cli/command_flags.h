@@ -22,6 +22,8 @@ void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out);
 void AddBenchServe(CLI::App& app, BenchServeOptions& out);
 void AddEmbed(CLI::App& app, EmbedOptions& out);
 void AddConvert(CLI::App& app, ConvertOptions& out);
+void AddQuantize(CLI::App& app, QuantizeOptions& out);
+void AddImatrix(CLI::App& app, ImatrixOptions& out);
 void AddBenchRoofline(CLI::App& app, BenchRooflineOptions& out);
 void AddBenchKernels(CLI::App& app, BenchKernelsOptions& out);
 void AddBenchModel(CLI::App& app, BenchModelOptions& out);
@@ -31,6 +33,12 @@ void AddEvalPerplexity(CLI::App& app, EvalPerplexityOptions& out);
 void AddEvalKld(CLI::App& app, EvalKldOptions& out);
 void AddEvalHellaSwag(CLI::App& app, EvalHellaSwagOptions& out);
 void AddEvalMmlu(CLI::App& app, EvalMmluOptions& out);
+void AddPull(CLI::App& app, PullOptions& out);
+void AddListModels(CLI::App& app, ListOptions& out);
+void AddRemove(CLI::App& app, RemoveOptions& out);
+void AddCopy(CLI::App& app, CopyOptions& out);
+void AddPs(CLI::App& app, PsOptions& out);
+void AddStop(CLI::App& app, StopOptions& out);
 
 }  // namespace adit::cli
 

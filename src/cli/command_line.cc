@@ -19,8 +19,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 60;
-
 // The whole command line; the options of every command live here until one is chosen.
 class Parser {
  public:
@@ -45,6 +43,8 @@ class Parser {
     Add("serve", "Load a server, and compare it with another", &AddBenchServe, bench);
     Add("embed", "Embeddings of texts", &AddEmbed);
     Add("convert", "Write a model as a GGUF file", &AddConvert);
+    Add("quantize", "Write a model with fewer bits a weight", &AddQuantize);
+    Add("imatrix", "Find out which columns of a model's weights count most", &AddImatrix);
     Add("model", "Prompt and generation speed of a model, and its share of the limit", &AddBenchModel, bench);
     Add("startup", "Time from nothing to a first token", &AddBenchStartup, bench);
     Add("kernels", "Matrix products of each type against the limits", &AddBenchKernels, bench);
@@ -54,6 +54,12 @@ class Parser {
     Add("kld", "How far its predictions are from those of a base", &AddEvalKld, eval);
     Add("hellaswag", "How often it chooses the right ending of a scene", &AddEvalHellaSwag, eval);
     Add("mmlu", "How often it chooses the right letter of a question", &AddEvalMmlu, eval);
+    Add("pull", "Fetch a model from a hub", &AddPull);
+    Add("list", "The models that were fetched", &AddListModels)->alias("ls");
+    Add("rm", "Remove models that were fetched, or other names of some", &AddRemove);
+    Add("cp", "Give a model another name", &AddCopy);
+    Add("ps", "The models of a server that runs", &AddPs);
+    Add("stop", "Unload a model of a server that runs", &AddStop);
     Add(
         "doctor", "Machine, kernels and memory", +[](CLI::App&, DoctorOptions&) {});
     Add(
@@ -84,7 +90,8 @@ class Parser {
   // One command: its flags fill an options struct that becomes the result if the command is the one given.
   // `parent`: the command that it belongs to, null for adit itself.
   template <typename Options>
-  void Add(const char* name, const char* help, void (*add_flags)(CLI::App&, Options&), CLI::App* parent = nullptr) {
+  CLI::App* Add(const char* name, const char* help, void (*add_flags)(CLI::App&, Options&),
+                CLI::App* parent = nullptr) {
     const auto options = std::make_shared<Options>();
     CLI::App* command = (parent != nullptr ? parent : &app_)->add_subcommand(name, help);
     add_flags(*command, *options);
@@ -92,6 +99,7 @@ class Parser {
       if constexpr (std::is_same_v<Options, RunOptions>) options->flags = FlagsGiven(*command);
       chosen_ = [options] { return Command(*options); };
     });
+    return command;
   }
 
   static std::vector<std::string> FlagsGiven(const CLI::App& command) {
@@ -109,6 +117,9 @@ class Parser {
     }
     if (const auto* completion = std::get_if<CompletionOptions>(&command); completion && completion->shell.empty()) {
       return InvalidArgument("completion: SHELL is required: bash, zsh or fish; see 'adit completion --help'");
+    }
+    if (const auto* remove = std::get_if<RemoveOptions>(&command); remove && remove->names.empty()) {
+      return InvalidArgument("rm: MODEL is required; see 'adit rm --help'");
     }
     if (const auto* render = std::get_if<TemplateOptions>(&command);
         render && render->source == "-" && render->context_file == "-") {

@@ -371,7 +371,7 @@ TEST(CommandLine, ServeTakesItsFlags) {
                                                       "--no-access-log",
                                                       "--tool-call-parser",
                                                       "hermes"});
-  EXPECT_EQ(options.model, "m.gguf");
+  EXPECT_THAT(options.models, ElementsAre("m.gguf"));
   EXPECT_THAT(options.api_keys, ElementsAre("a", "b"));
   EXPECT_THAT(options.names, ElementsAre("x", "y"));
   EXPECT_EQ(options.port, 0);
@@ -379,9 +379,38 @@ TEST(CommandLine, ServeTakesItsFlags) {
   EXPECT_DOUBLE_EQ(options.scheduler.itl_target_s, 0.05);
   EXPECT_TRUE(options.strict_params && !options.access_log && !options.scheduler.prefix_cache);
   EXPECT_EQ(options.tool_parser, "hermes");
+  const ServeOptions many = ParseAs<ServeOptions>(
+      {"serve", "a", "b", "--preload", "a", "c", "--pin", "b", "--alias", "x=a", "--compat", "ollama", "--offline"});
+  EXPECT_THAT(many.models, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(many.preload, ElementsAre("a"));
+  EXPECT_THAT(many.pins, ElementsAre("b"));
+  EXPECT_THAT(many.compat, ElementsAre("ollama"));
+  EXPECT_TRUE(many.offline);
+  EXPECT_THAT(ErrorOf({"serve"}), HasSubstr("MODEL is required"));
+  EXPECT_THAT(ErrorOf({"serve", "m", "--compat", "x"}), HasSubstr("there is: ollama"));
   EXPECT_THAT(ErrorOf({"serve", "m", "--tool-call-parser", "magic"}), HasSubstr("--tool-call-parser"));
   EXPECT_THAT(ErrorOf({"serve", "m", "--port", "70000"}), HasSubstr("70000 is not in 0..65535"));
   EXPECT_THAT(ErrorOf({"serve", "m", "--port", "1", "--uds", "x"}), HasSubstr("--uds"));
+}
+
+TEST(CommandLine, ModelsAreFetchedAndKept) {
+  const PullOptions pull = ParseAs<PullOptions>({"pull", "o/n:Q4_0", "--include", "*.a", "--include", "b", "--alias",
+                                                 "x", "--connections", "8", "--no-resume", "--verify", "--json"});
+  EXPECT_EQ(pull.model, "o/n:Q4_0");
+  EXPECT_THAT(pull.include, ElementsAre("*.a", "b"));
+  EXPECT_EQ(pull.alias, "x");
+  EXPECT_EQ(pull.connections, 8);
+  EXPECT_TRUE(!pull.resume && pull.verify && pull.json);
+  EXPECT_THAT(ErrorOf({"pull"}), HasSubstr("MODEL is required"));
+  EXPECT_THAT(ErrorOf({"pull", "o/n", "--connections", "0"}), HasSubstr("1..32"));
+  EXPECT_TRUE(ParseAs<ListOptions>({"ls", "--json"}).json);
+  EXPECT_FALSE(ParseAs<ListOptions>({"list"}).json);
+  EXPECT_THAT(ParseAs<RemoveOptions>({"rm", "a", "b"}).names, ElementsAre("a", "b"));
+  EXPECT_THAT(ErrorOf({"rm"}), HasSubstr("MODEL is required"));
+  EXPECT_EQ(ParseAs<CopyOptions>({"cp", "a", "b"}).name, "b");
+  EXPECT_THAT(ErrorOf({"cp", "a"}), HasSubstr("NAME is required"));
+  EXPECT_EQ(ParseAs<PsOptions>({"ps", "--url", "http://x"}).url, "http://x");
+  EXPECT_EQ(ParseAs<StopOptions>({"stop", "a"}).model, "a");
 }
 
 }  // namespace

@@ -13,8 +13,11 @@ namespace adit::cli {
 Result<int> Run(const ConvertOptions& options) {
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
   ProgressBar bar(Stderr(), "Writing");
-  const Status written =
-      engine::ExportGguf(std::move(model), options.output, options.type, [&bar](double share) { bar.Update(share); });
+  const auto show = [&bar](double share) {
+    bar.Update(share);
+    return Status();
+  };
+  const Status written = engine::ExportGguf(std::move(model), options.output, options.type, {.progress = show});
   if (!written.ok()) return InsideModel(written);
   return kExitOk;
 }

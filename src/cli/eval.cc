@@ -19,8 +19,8 @@
 #include "cli/load_model.h"
 #include "cli/model_file.h"
 #include "cli/output.h"
-#include "cli/progress_bar.h"
 #include "cli/signals.h"
+#include "cli/window_run.h"
 #include "engine/model_runner.h"
 #include "eval/base_logits.h"
 #include "eval/choice_task.h"
@@ -56,24 +56,6 @@ Result<Subject> Open(const std::string& path, const EngineOptions& options, int6
                                                    .kv_tokens = context,
                                                    .max_batch_tokens = eval::PassTokens(spec.vocab_size, context)}));
   return subject;
-}
-
-// Calls `run` for each of `count` windows, with a progress bar. Cancelled when a signal comes.
-Status ForWindows(int64_t count, const std::function<Status(int64_t window)>& run) {
-  ProgressBar bar(Stderr(), "Evaluating");
-  for (int64_t window = 0; window < count; ++window) {
-    if (PendingInterrupt() != 0) return Cancelled("eval: interrupted");
-    ADIT_RETURN_IF_ERROR(run(window));
-    bar.Update(static_cast<double>(window + 1) / static_cast<double>(count),
-               fmt::format("{} of {}", window + 1, count));
-  }
-  return Status();
-}
-
-Result<int> Ended(const Status& status) {
-  if (status.code() == StatusCode::kCancelled) return kExitSignalBase + PendingInterrupt();
-  if (!status.ok()) return status;
-  return kExitOk;
 }
 
 Result<eval::TextWindows> WindowsOf(const EvalOptions& options, const engine::LoadedModel& model, int64_t context) {
@@ -187,7 +169,7 @@ Result<int> CompareWithFile(const EvalKldOptions& options) {
   const int64_t num_windows = std::min(windows.num_windows(), options.limit.value_or(windows.num_windows()));
   eval::Divergence divergence(eval::BaseLogits::kLeast);
   std::vector<float> base_row(static_cast<size_t>(base.vocab_size()));
-  const Status status = ForWindows(num_windows, [&](int64_t window) {
+  const Status status = ForWindows(num_windows, "Evaluating", [&](int64_t window) {
     int64_t row = 0;
     return eval::RunWindow(*subject.runner, windows, window, [&](std::span<const float> logits, int32_t next) {
       base.ReadRow(window, row++, base_row);
@@ -207,7 +189,7 @@ Result<int> CompareWithModel(const EvalKldOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckVocabulary(options, base.model->spec().vocab_size, *subject.model));
   const auto vocab_size = static_cast<size_t>(subject.model->spec().vocab_size);
   eval::Divergence divergence;
-  const Status status = ForWindows(windows.num_windows(), [&](int64_t window) -> Status {
+  const Status status = ForWindows(windows.num_windows(), "Evaluating", [&](int64_t window) -> Status {
     ADIT_ASSIGN_OR_RETURN(const std::vector<float> rows, BaseRows(*base.runner, windows, window));
     size_t at = 0;
     return eval::RunWindow(*subject.runner, windows, window, [&](std::span<const float> logits, int32_t next) {
@@ -262,7 +244,7 @@ Result<int> RunChoice(const EvalChoiceOptions& options, const char* task_name, P
   eval::ChoiceTask task(*runner, std::move(examples));
   eval::ChoiceScore score;
   const InterruptScope interrupts{SIGINT, SIGTERM};
-  const Status status = ForWindows(static_cast<int64_t>(items.size() - num_examples), [&](int64_t item) {
+  const Status status = ForWindows(static_cast<int64_t>(items.size() - num_examples), "Evaluating", [&](int64_t item) {
     return task.Ask(items[num_examples + static_cast<size_t>(item)], score);
   });
   if (!status.ok()) return Ended(status);
@@ -303,7 +285,7 @@ Result<int> Run(const EvalPerplexityOptions& options) {
   eval::Perplexity perplexity;
   Status written;
   const double begin = SteadySeconds();
-  const Status status = ForWindows(windows.num_windows(), [&](int64_t window) -> Status {
+  const Status status = ForWindows(windows.num_windows(), "Evaluating", [&](int64_t window) -> Status {
     ADIT_RETURN_IF_ERROR(
         eval::RunWindow(*subject.runner, windows, window, [&](std::span<const float> logits, int32_t next) {
           perplexity.Add(eval::LogSumExp(logits) - static_cast<double>(logits[static_cast<size_t>(next)]));

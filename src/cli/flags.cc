@@ -17,7 +17,8 @@
 namespace adit::cli {
 namespace {
 
-constexpr const char* kModelHelp = "Model: the path of a .gguf file or of a Hugging Face folder";
+constexpr const char* kModelHelp =
+    "Model: the path of a .gguf file or of a Hugging Face folder, or a fetched model's name";
 
 }  // namespace
 
@@ -47,6 +48,8 @@ void AddRequired(CLI::App& app, const std::string& names, std::string& out, cons
 }
 
 void AddModel(CLI::App& app, std::string& out) { AddRequired(app, "MODEL", out, kModelHelp); }
+
+void AddModels(CLI::App& app, std::vector<std::string>& out) { AddList(app, "MODEL", out, kModelHelp)->required(); }
 
 CLI::Option* AddList(CLI::App& app, const std::string& names, std::vector<std::string>& out, const std::string& help,
                      const char* type) {

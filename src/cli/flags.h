@@ -35,6 +35,7 @@ CLI::Option* AddText(CLI::App& app, const std::string& names, std::string& out, 
 void AddRequired(CLI::App& app, const std::string& names, std::string& out, const std::string& help,
                  const char* type = "");
 void AddModel(CLI::App& app, std::string& out);
+void AddModels(CLI::App& app, std::vector<std::string>& out);
 // Any number of values: positionals one after the other, flags by giving them again.
 CLI::Option* AddList(CLI::App& app, const std::string& names, std::vector<std::string>& out, const std::string& help,
                      const char* type = "");

@@ -21,13 +21,19 @@ std::optional<models::ActivationTerms> ChosenTerms(const EngineOptions& options)
   return std::nullopt;
 }
 
-size_t WeightBytes(const formats::GgufFile& file) {
-  size_t total = 0;
-  for (const formats::TensorInfo& tensor : file.tensors()) total += tensor.size_bytes();
+}  // namespace
+
+Result<int64_t> WeightBytesOf(const std::string& name, const EngineOptions& options) {
+  ADIT_ASSIGN_OR_RETURN(const std::optional<formats::WeightTypes> weight_types,
+                        engine::WeightTypesFor(options.dtype, options.quantization));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> file, OpenModel(name));
+  if (weight_types) {
+    ADIT_ASSIGN_OR_RETURN(file, formats::Retyped(std::move(file), *weight_types));
+  }
+  int64_t total = 0;
+  for (const formats::TensorInfo& tensor : file->tensors()) total += static_cast<int64_t>(tensor.size_bytes());
   return total;
 }
-
-}  // namespace
 
 std::string ChosenIsa(const EngineOptions& options) { return options.isa.value_or(env::Isa().value_or("auto")); }
 
@@ -74,13 +80,9 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
   ADIT_ASSIGN_OR_RETURN(const std::optional<formats::WeightTypes> weight_types,
                         engine::WeightTypesFor(options.dtype, options.quantization));
-  {
-    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> file, OpenModel(name));
-    if (weight_types) {
-      ADIT_ASSIGN_OR_RETURN(file, formats::Retyped(std::move(file), *weight_types));
-    }
-    ADIT_RETURN_IF_ERROR(engine::CheckWeightsFit(name, WeightBytes(*file), engine::AvailableMemoryBytes()));
-  }
+  ADIT_ASSIGN_OR_RETURN(const int64_t weight_bytes, WeightBytesOf(name, options));
+  ADIT_RETURN_IF_ERROR(
+      engine::CheckWeightsFit(name, static_cast<size_t>(weight_bytes), engine::AvailableMemoryBytes()));
   ProgressBar bar(Stderr(), "Loading");
   Result<std::unique_ptr<engine::LoadedModel>> model =
       engine::LoadedModel::Load({.path = name,

@@ -33,6 +33,9 @@ Result<int64_t> KvTokensWithinMemory(std::string_view memory, int64_t most_token
 // Of each sequence that may run, in the usual size of a cache for many.
 inline constexpr int64_t kKvTokensPerSequence = 2048;
 
+// Bytes of a model's weights in the types that the options say. Errors as OpenModel.
+Result<int64_t> WeightBytesOf(const std::string& name, const EngineOptions& options);
+
 // Loads a model as the options say, with a progress bar; `progress`, if any, is told the share too. ResourceExhausted
 // when the file is larger than the memory.
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,

@@ -5,13 +5,17 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
+#include "cli/resolve_model.h"
 #include "grammar/abandoned.h"
 
 namespace adit::cli {
 namespace {
 
 Result<int> RunCommandLine(int argc, const char* const* argv) {
-  ADIT_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(argc, argv));
+  ADIT_ASSIGN_OR_RETURN(CommandLine line, ParseCommandLine(argc, argv));
+  if (line.command) {
+    ADIT_RETURN_IF_ERROR(ResolveModels(*line.command));
+  }
   if (line.command) return std::visit([](const auto& options) { return Run(options); }, *line.command);
   ADIT_RETURN_IF_ERROR(Stdout().Write(line.text));
   return kExitOk;

@@ -14,15 +14,15 @@ namespace adit::cli {
 namespace {
 
 constexpr std::string_view kWhatModelsAre =
-    "MODEL is the path of a .gguf file or of a Hugging Face folder; scripts/get-model downloads small ones into "
-    "models/";
+    "MODEL is the path of a .gguf file or of a Hugging Face folder, or the name of a model that 'adit pull' has "
+    "fetched; "
+    "scripts/get-model downloads small ones into models/";
 
-// Whether the user meant a file, as against a name that some registry knows.
+}  // namespace
+
 bool LooksLikePath(std::string_view name) {
   return name.ends_with(".gguf") || name.starts_with('/') || name.starts_with('.') || name.starts_with('~');
 }
-
-}  // namespace
 
 Status CheckModelPath(const std::string& name) {
   struct stat info = {};
@@ -32,7 +32,7 @@ Status CheckModelPath(const std::string& name) {
   }
   if (errno != ENOENT && errno != ENOTDIR) return Io("model '{}': {}", name, std::strerror(errno));
   if (LooksLikePath(name)) return NotFound("model '{}' not found: no such file; {}", name, kWhatModelsAre);
-  return NotFound("model '{}' not found: no such file, and names of models are not looked up anywhere; {}", name,
+  return NotFound("model '{}' not found: there is no such file and no such model in the store; {}", name,
                   kWhatModelsAre);
 }
 

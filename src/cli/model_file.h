@@ -3,11 +3,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "adit/status.h"
 #include "formats/gguf.h"
 
 namespace adit::cli {
+
+// Whether the user meant a file, as against the name of a model.
+bool LooksLikePath(std::string_view name);
 
 // Whether `name` is something that can be opened as a model: the path of a file. NotFound, with what this build takes
 // and how to get a model, when there is no such thing; InvalidArgument for a folder.

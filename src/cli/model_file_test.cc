@@ -18,11 +18,11 @@ TEST(ModelFile, AFileThatIsNotThereIsNotFound) {
   EXPECT_THAT(status.message(), HasSubstr("model '/absent/m.gguf' not found: no such file; MODEL is the path"));
 }
 
-TEST(ModelFile, ANameIsNotLookedUp) {
+TEST(ModelFile, ANameIsNoPath) {
   for (const char* name : {"smollm2", "HuggingFaceTB/SmolLM2-135M", "org/name:Q4_K_M@main"}) {
     const Status status = CheckModelPath(name);
     EXPECT_EQ(ExitCodeOf(status.code()), kExitModelNotFound);
-    EXPECT_THAT(status.message(), HasSubstr("names of models are not looked up anywhere"));
+    EXPECT_THAT(status.message(), HasSubstr("no such model in the store"));
     EXPECT_THAT(status.message(), HasSubstr("scripts/get-model"));
   }
 }

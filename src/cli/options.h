@@ -183,7 +183,11 @@ struct BatchOptions {
 };
 
 struct ServeOptions {
-  std::string model;
+  std::vector<std::string> models;   // paths, or names of the store
+  std::vector<std::string> preload;  // of several: those that are loaded before anyone asks; "all"
+  std::vector<std::string> pins;     // that are never unloaded to make room
+  bool offline = false;              // nothing is fetched
+  std::vector<std::string> compat;   // other interfaces that are offered: "ollama"
   // Where clients come in.
   std::string host = "127.0.0.1";
   int64_t port = 8000;
@@ -232,12 +236,41 @@ struct ServeOptions {
   // What is told of it.
   bool access_log = true;
   bool log_json = false;
+  bool with_ui = true;
+  std::string guard_file;  // rules for what is asked and answered; empty: none
 };
 
 struct ConvertOptions {
   std::string model;
   std::string output;
   std::optional<std::string> type;
+};
+
+struct QuantizeOptions {
+  std::string model;
+  std::string output;
+  std::string scheme;  // as quant::FindScheme takes it
+  std::optional<std::string> importance_file;
+  std::optional<std::string> mix_file;
+  std::vector<std::string> rules;  // as quant::Mix::Add takes them; before those of mix_file
+  bool pure = false;
+  bool requantize = false;
+  bool dry_run = false;
+  std::optional<int> threads;
+  bool gptq = false;
+  bool awq = false;
+  std::optional<std::string> calibration_file;
+  int64_t calibration_windows = 32;
+  int64_t calibration_context = 512;
+};
+
+struct ImatrixOptions {
+  std::string model;
+  std::string file;
+  std::string output;
+  std::optional<int64_t> limit;  // windows
+  std::optional<int64_t> context;
+  EngineOptions engine;
 };
 
 // What the commands of eval have in common.
@@ -264,6 +297,44 @@ struct EvalChoiceOptions : EvalOptions {
 struct EvalHellaSwagOptions : EvalChoiceOptions {};
 struct EvalMmluOptions : EvalChoiceOptions {};
 
+struct PullOptions {
+  std::string model;
+  std::optional<std::string> quant;
+  std::optional<std::string> revision;
+  std::optional<std::string> alias;
+  std::vector<std::string> include;
+  int64_t connections = 4;
+  bool resume = true;
+  bool verify = false;
+  bool json = false;
+};
+
+struct ListOptions {
+  bool json = false;
+};
+
+struct RemoveOptions {
+  std::vector<std::string> names;
+  bool json = false;
+};
+
+struct CopyOptions {
+  std::string model;
+  std::string name;
+  bool json = false;
+};
+
+struct PsOptions {
+  std::optional<std::string> url;
+  bool json = false;
+};
+
+struct StopOptions {
+  std::string model;
+  std::optional<std::string> url;
+  bool json = false;
+};
+
 struct DoctorOptions {};
 
 struct VersionOptions {};
@@ -276,10 +347,11 @@ struct ManualOptions {};
 
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, BenchSimulateOptions, BenchThroughputOptions,
-                 BenchServeOptions, BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions, BenchStartupOptions,
-                 EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions, EvalMmluOptions, DoctorOptions,
-                 VersionOptions, CompletionOptions, ManualOptions>;
+                 EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
+                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions, BenchKernelsOptions,
+                 BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions,
+                 EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions, StopOptions,
+                 DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 

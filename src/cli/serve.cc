@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -20,16 +19,12 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/input.h"
-#include "cli/load_model.h"
-#include "cli/model_file.h"
 #include "cli/printable.h"
+#include "cli/serve_models.h"
 #include "cli/signals.h"
-#include "engine/embedding_engine.h"
-#include "engine/engine.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
-#include "engine/model_sampling.h"
-#include "engine/pooling.h"
+#include "guard/rules_file.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
 #include "server/batch_endpoints.h"
@@ -37,7 +32,6 @@
 #include "server/file_store.h"
 #include "server/http_server.h"
 #include "server/response_store.h"
-#include "server/served_model.h"
 #include "server/service.h"
 
 namespace adit::cli {
@@ -46,16 +40,11 @@ namespace {
 using server::AccessLog;
 using server::ApiKeys;
 using server::HttpServer;
-using server::ServedModel;
 using server::Service;
 
 // What answers get to leave by once they have been cancelled.
 constexpr double kLastWordsS = 2.0;
 constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
-
-std::string ModelName(const ServeOptions& options) {
-  return options.names.empty() ? std::filesystem::path(options.model).stem().string() : options.names.front();
-}
 
 Result<std::string> ReadTemplate(const std::string& path) {
   if (path.empty()) return std::string();
@@ -66,14 +55,6 @@ Result<std::string> ReadTemplate(const std::string& path) {
                            kMaxTemplateBytes);
   }
   return text;
-}
-
-Result<int64_t> KvTokensOf(const ServeOptions& options, const engine::LoadedModel& model,
-                           const engine::KvTypes& types) {
-  const int64_t own = model.spec().context_length;
-  const int64_t context = std::min(options.context_length.value_or(own), own);
-  if (options.kv_tokens) return ChosenKvTokens(options.kv_tokens, context, model, types);
-  return KvTokensWithinMemory(options.memory, context * options.scheduler.max_num_seqs, model, types);
 }
 
 Status CheckOptions(const ServeOptions& options) {
@@ -111,68 +92,6 @@ std::vector<sched::Tenant> TenantsOf(const ApiKeys& keys) {
   return tenants;
 }
 
-// Whether the model is to make embeddings: as the flag says, or as the model can do nothing else, or as its file says
-// how they are pooled, which is told of no other model.
-bool IsForEmbeddings(const ServeOptions& options, const engine::LoadedModel& model) {
-  if (options.task != "auto") return options.task == "embed";
-  return !model.spec().output.logits || model.spec().NeedsWholeSequences() || engine::TellsPooling(model.file());
-}
-
-Result<std::unique_ptr<engine::EmbeddingEngine>> StartEmbedder(const ServeOptions& options,
-                                                               const engine::LoadedModel& model) {
-  engine::EmbeddingEngineOptions wanted{.max_queued_requests = options.scheduler.max_queued_requests};
-  ADIT_ASSIGN_OR_RETURN(wanted.embedder.pooling,
-                        options.pooling ? engine::ParsePooling(*options.pooling) : engine::PoolingOf(model.file()));
-  // One for each token is what a request may ask for; who does not say wants one.
-  if (wanted.embedder.pooling == engine::Pooling::kNone) wanted.embedder.pooling = engine::Pooling::kMean;
-  wanted.embedder.normalize = true;
-  ADIT_ASSIGN_OR_RETURN(wanted.embedder.kv_types, ChosenKvTypes(options.engine));
-  wanted.embedder.max_batch_tokens = options.scheduler.max_batch_tokens;
-  return engine::EmbeddingEngine::Create(model, wanted);
-}
-
-// What requests get that do not say how to sample: OpenAI's defaults, the model's over them, the flag's over these.
-Result<SamplingParams> SamplingOf(const ServeOptions& options, const engine::LoadedModel& model) {
-  SamplingParams params;
-  if (options.model_sampling) {
-    const auto none_set = [](std::string_view) { return false; };
-    ADIT_RETURN_IF_ERROR(engine::ApplyModelSampling(model.file().metadata(), none_set, params));
-  }
-  ADIT_RETURN_IF_ERROR(server::ApplyDefaultSampling(options.default_sampling, params));
-  return params;
-}
-
-Result<server::ServedModelOptions> OfferOf(const ServeOptions& options, const std::vector<sched::Tenant>& tenants) {
-  server::ServedModelOptions served{.name = ModelName(options)};
-  if (options.names.size() > 1) served.aliases.assign(options.names.begin() + 1, options.names.end());
-  if (options.tool_parser != "auto") {
-    ADIT_ASSIGN_OR_RETURN(served.tools, server::ParseToolSyntax(options.tool_parser));
-  }
-  if (options.reasoning_parser != "auto") {
-    ADIT_ASSIGN_OR_RETURN(served.reasoning, server::ParseReasoningSyntax(options.reasoning_parser));
-  }
-  served.limits = {.max_answers = options.max_answers,
-                   .max_stops = static_cast<size_t>(options.max_stops),
-                   .max_top_logprobs = options.max_logprobs,
-                   .max_output_tokens = options.max_output_tokens.value_or(-1)};
-  for (const sched::Tenant& tenant : tenants) served.tenants.push_back(tenant.name);
-  return served;
-}
-
-Result<std::unique_ptr<engine::Engine>> StartEngine(const ServeOptions& options, std::vector<sched::Tenant> tenants,
-                                                    const engine::LoadedModel& model) {
-  engine::EngineOptions wanted;
-  wanted.scheduler = options.scheduler;
-  if (tenants.size() > 1 && options.scheduler.policy == sched::Policy::kFcfs) {
-    wanted.scheduler.policy = sched::Policy::kFair;
-  }
-  wanted.scheduler.max_context = options.context_length.value_or(0);
-  ADIT_ASSIGN_OR_RETURN(wanted.kv_types, ChosenKvTypes(options.engine));
-  ADIT_ASSIGN_OR_RETURN(wanted.kv_tokens, KvTokensOf(options, model, wanted.kv_types));
-  wanted.scheduler.tenants = std::move(tenants);
-  return engine::Engine::Create(model, wanted);
-}
-
 // Files and batches, where they are kept.
 Status OpenFiles(const ServeOptions& options, Service& service) {
   if (options.file_store_mb == 0) return Status();
@@ -184,38 +103,6 @@ Status OpenFiles(const ServeOptions& options, Service& service) {
                         server::BatchQueue::Open(*files, server::MakeBatchHost(service)));
   service.SetBatches(std::move(files), std::move(batches));
   return Status();
-}
-
-// Loads the model, starts its engine, and has the service answer with it.
-Status StartModel(const ServeOptions& options, std::string chat_template, std::vector<sched::Tenant> tenants,
-                  Service& service) {
-  const auto progress = [&service](double share) { service.SetLoadProgress(share); };
-  ADIT_ASSIGN_OR_RETURN(server::ServedModelOptions served, OfferOf(options, tenants));
-  served.chat_template = std::move(chat_template);
-  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine, progress));
-  if (IsForEmbeddings(options, *model)) {
-    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::EmbeddingEngine> embedder, StartEmbedder(options, *model));
-    service.Attach(ServedModel::Create(std::move(model), std::move(embedder), std::move(served)));
-    return Status();
-  }
-  ADIT_ASSIGN_OR_RETURN(served.sampling, SamplingOf(options, *model));
-  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::Engine> engine, StartEngine(options, std::move(tenants), *model));
-  auto ready = ServedModel::Create(std::move(model), std::move(engine), std::move(served));
-  if (!ready->api().chat.ok()) PrintNote("chat requests cannot be answered: " + ready->api().chat.status().message());
-  service.Attach(std::move(ready));
-  return Status();
-}
-
-// What the log says of a model that is there.
-std::string Describe(const ServedModel& served) {
-  const std::string what =
-      served.generates()
-          ? fmt::format("context {}, cache {} tokens", served.api().max_context,
-                        served.engine().runner().kv_capacity_tokens())
-          : fmt::format("embeddings of {} numbers, pooling {}, context {}", served.model().spec().hidden_dim,
-                        engine::PoolingName(served.embedder().options().pooling), served.api().max_context);
-  return fmt::format("ready: {}, {}, {} threads, {} kernels", served.name(), what, served.model().num_threads(),
-                     served.model().kernels().name);
 }
 
 // Whole or not at all: who waits for the file may read it as soon as it is there.
@@ -296,7 +183,7 @@ void Drain(const ServeOptions& options, Service& service, HttpServer& http, Acce
 }  // namespace
 
 Result<int> Run(const ServeOptions& options) {
-  ADIT_RETURN_IF_ERROR(CheckModelPath(options.model));
+  ADIT_ASSIGN_OR_RETURN(ServedEntries served, EntriesOf(options));
   ADIT_RETURN_IF_ERROR(CheckOptions(options));
   ADIT_ASSIGN_OR_RETURN(std::string chat_template, ReadTemplate(options.chat_template_file));
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<ApiKeys> keys, ApiKeys::Create(options.api_keys, options.api_key_file));
@@ -309,15 +196,29 @@ Result<int> Run(const ServeOptions& options) {
                                    : options.log_json  ? server::LogFormat::kJson
                                                        : server::LogFormat::kText;
   AccessLog log(format, STDERR_FILENO);
+  const bool is_single = served.entries.size() == 1;
   const HangupScope hangup(!options.tls_certificate.empty());
-  Service service({.model_name = ModelName(options),
+  const std::string default_name = served.entries.front().name;
+  ADIT_ASSIGN_OR_RETURN(const int64_t budget_bytes,
+                        engine::ParseMemoryBudget(options.memory, engine::MachineMemoryBytes()));
+  server::ModelPool models(
+      std::move(served.entries),
+      {.budget_bytes = std::max<int64_t>(1, budget_bytes - engine::ResidentBytes()), .is_single = is_single},
+      MakeModelSource(options, std::move(chat_template), std::move(tenants), log));
+  Service service({.model_name = default_name,
                    .version = kVersion,
                    .strict_params = options.strict_params,
                    .public_metrics = options.public_metrics,
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,
                    .cors_origins = options.cors_origins,
-                   .watchdog_s = options.watchdog_s},
-                  std::move(keys), log);
+                   .watchdog_s = options.watchdog_s,
+                   .compat = options.compat,
+                   .with_ui = options.with_ui},
+                  std::move(keys), log, models);
+  if (!options.guard_file.empty()) {
+    ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));
+    service.SetGuard(std::move(rules));
+  }
   if (options.response_store_mb > 0) {
     ADIT_ASSIGN_OR_RETURN(
         std::unique_ptr<server::ResponseStore> responses,
@@ -337,9 +238,8 @@ Result<int> Run(const ServeOptions& options) {
   service.SetServer(http.get());
   log.Note(fmt::format("listening at {}", Place(options, *http)));
   ADIT_RETURN_IF_ERROR(WritePortFile(options.port_file, http->port()));
-  ADIT_RETURN_IF_ERROR(StartModel(options, std::move(chat_template), std::move(tenants), service));
+  ADIT_RETURN_IF_ERROR(models.LoadAtStart());
   const InterruptScope interrupts({SIGINT, SIGTERM});
-  log.Note(Describe(*service.model()));
   WaitForSignal(hangup, *http, log);
   Drain(options, service, *http, log);
   service.SetServer(nullptr);

@@ -1,13 +1,25 @@
 // Flags of adit serve.
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/error.h"
 #include "cli/command_flags.h"
 
 namespace adit::cli {
 namespace {
 
 constexpr int64_t kMany = 1 << 30;
+
+Result<std::vector<std::string>> ParseCompat(std::string_view text) {
+  ADIT_ASSIGN_OR_RETURN(std::vector<std::string> names, SplitAtCommas(text));
+  for (const std::string& name : names) {
+    if (name != "ollama") return InvalidArgument("'{}' is not known; there is: ollama", name);
+  }
+  return names;
+}
 
 void AddNet(CLI::App& app, ServeOptions& out) {
   AddText(app, "--host", out.host, "Address to listen at [127.0.0.1: this machine alone]", "HOST");
@@ -49,7 +61,13 @@ void AddOffer(CLI::App& app, ServeOptions& out) {
       app, "--generation-config", {"auto", "none"},
       [&out](const std::string& name) { out.model_sampling = name == "auto"; },
       "Whether the model's own recommendations for sampling are taken [auto]", "NAME");
-  AddList(app, "--served-model-name,--alias", out.names, "Names that clients call the model by [the file's]", "NAME");
+  AddList(app, "--served-model-name,--alias", out.names,
+          "Names that clients call the model by [the file's]; of one of several: NAME=MODEL", "NAME");
+  AddList(app, "--preload", out.preload, "Load this one of several models at the start; all: all that there are",
+          "NAME");
+  AddList(app, "--pin", out.pins, "Load it at the start and never unload it to make room for others", "NAME");
+  AddParsed(app, "--compat", &ParseCompat, out.compat, "Interfaces of other servers to offer as well: ollama", "LIST");
+  AddSwitch(app, "--offline", out.offline, "Fetch no models, whoever asks");
   AddText(app, "--chat-template", out.chat_template_file, "Jinja template instead of the model's own", "FILE");
   AddWord(
       app, "--tool-call-parser",
@@ -121,7 +139,7 @@ void AddSchedule(CLI::App& app, ServeOptions& out) {
 }  // namespace
 
 void AddServe(CLI::App& app, ServeOptions& out) {
-  AddModel(app, out.model);
+  AddModels(app, out.models);
   AddNet(app, out);
   AddKeys(app, out);
   AddOffer(app, out);
@@ -131,6 +149,9 @@ void AddServe(CLI::App& app, ServeOptions& out) {
   AddSwitch(
       app, "--no-access-log", [&out] { out.access_log = false; }, "No line for each request on stderr");
   AddSwitch(app, "--log-json", out.log_json, "Lines of the log are JSON");
+  AddText(app, "--guard", out.guard_file, "Rules for what is asked and answered (TOML)", "FILE");
+  AddSwitch(
+      app, "--no-ui", [&out] { out.with_ui = false; }, "No web page at /");
 }
 
 }  // namespace adit::cli

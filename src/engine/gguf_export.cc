@@ -65,67 +65,104 @@ std::optional<uint64_t> FileType(DType dtype) {
 }
 
 std::map<std::string, formats::GgufValue, std::less<>> ValuesOf(const formats::GgufFile& model,
-                                                                const std::optional<std::string>& type,
-                                                                DType matrices) {
+                                                                const GgufNotes& notes) {
   auto values = model.metadata().values();
   // Of how the file was laid out.
   for (const char* key : {"general.alignment", "split.no", "split.count", "split.tensors.count"}) values.erase(key);
   const auto set = [&](const char* key, uint64_t number) {
     values[key] = {.type = formats::GgufType::kU32, .value = number};
   };
-  if (const std::optional<uint64_t> number = FileType(matrices); number && (type || model.version() == 0)) {
-    set("general.file_type", *number);
-  }
+  if (notes.file_type) set("general.file_type", *notes.file_type);
   set("general.quantization_version", 2);
+  for (const auto& [key, value] : notes.values) values[key] = value;
   return values;
 }
 
-Status WriteTensor(const formats::GgufFile& model, const formats::TensorInfo& tensor, AlignedBuffer& room,
-                   formats::GgufWriter& writer) {
-  const size_t row_bytes = tensor.row_bytes();
-  const auto step = static_cast<int64_t>(std::max<size_t>(1, room.size_bytes() / row_bytes));
-  for (int64_t row = 0; row < tensor.num_rows(); row += step) {
-    const int64_t count = std::min(step, tensor.num_rows() - row);
-    const size_t num_bytes = static_cast<size_t>(count) * row_bytes;
-    if (tensor.is_computed()) {
-      model.ReadRows(tensor, row, count, room.data());
-      ADIT_RETURN_IF_ERROR(writer.Append({room.data(), num_bytes}));
-    } else {
-      const auto bytes = tensor.data.subspan(static_cast<size_t>(row) * row_bytes, num_bytes);
-      ADIT_RETURN_IF_ERROR(writer.Append(bytes));
-      model.Release(bytes);
+// Rows [first_row, first_row + num_rows) of a tensor that is computed, by all workers.
+void ComputeRows(const formats::GgufFile& model, const formats::TensorInfo& tensor, int64_t first_row, int64_t num_rows,
+                 WorkerTeam& team, std::byte* out) {
+  const int64_t step = std::max<int64_t>(1, num_rows / (team.size() * 8));
+  team.Run([&](Worker& worker) {
+    for (int64_t row; (row = worker.Claim() * step) < num_rows;) {
+      const int64_t count = std::min(step, num_rows - row);
+      model.ReadRows(tensor, first_row + row, count, out + static_cast<size_t>(row) * tensor.row_bytes());
     }
-  }
-  return Status();
+  });
 }
+
+// Writes the tensors of one model after another, and tells how much is done.
+class TensorWriter {
+ public:
+  TensorWriter(const formats::GgufFile& model, WorkerTeam& team, AlignedBuffer room, formats::GgufWriter writer,
+               const ExportHooks& hooks)
+      : model_(model), team_(team), room_(std::move(room)), writer_(std::move(writer)), hooks_(hooks) {
+    for (const formats::TensorInfo& tensor : model.tensors()) total_bytes_ += tensor.size_bytes();
+  }
+
+  Status WriteAll() {
+    for (const formats::TensorInfo& tensor : model_.tensors()) ADIT_RETURN_IF_ERROR(Write(tensor));
+    return writer_.Finish();
+  }
+
+ private:
+  Status Write(const formats::TensorInfo& tensor) {
+    if (hooks_.prepare) ADIT_RETURN_IF_ERROR(hooks_.prepare(tensor));
+    const size_t row_bytes = tensor.row_bytes();
+    const auto step = static_cast<int64_t>(std::max<size_t>(1, room_.size_bytes() / row_bytes));
+    for (int64_t row = 0; row < tensor.num_rows(); row += step) {
+      const int64_t count = std::min(step, tensor.num_rows() - row);
+      const size_t num_bytes = static_cast<size_t>(count) * row_bytes;
+      if (tensor.is_computed()) {
+        ComputeRows(model_, tensor, row, count, team_, room_.data());
+        ADIT_RETURN_IF_ERROR(writer_.Append({room_.data(), num_bytes}));
+      } else {
+        const auto bytes = tensor.data.subspan(static_cast<size_t>(row) * row_bytes, num_bytes);
+        ADIT_RETURN_IF_ERROR(writer_.Append(bytes));
+        model_.Release(bytes);
+      }
+      written_bytes_ += num_bytes;
+      if (!hooks_.progress) continue;
+      ADIT_RETURN_IF_ERROR(hooks_.progress(static_cast<double>(written_bytes_) / static_cast<double>(total_bytes_)));
+    }
+    return Status();
+  }
+
+  const formats::GgufFile& model_;
+  WorkerTeam& team_;
+  AlignedBuffer room_;  // for rows
+  formats::GgufWriter writer_;
+  const ExportHooks& hooks_;
+  size_t total_bytes_ = 0;
+  size_t written_bytes_ = 0;
+};
 
 }  // namespace
 
-Status ExportGguf(std::unique_ptr<formats::GgufFile> model, const std::string& path,
-                  const std::optional<std::string>& type, const std::function<void(double)>& progress) {
+Status WriteGguf(const formats::GgufFile& model, const std::string& path, const GgufNotes& notes, WorkerTeam& team,
+                 const ExportHooks& hooks) {
   // A model without a tokenizer would run nowhere.
-  ADIT_RETURN_IF_ERROR(CheckTokenizerKeys(*model));
-  ADIT_ASSIGN_OR_RETURN(const formats::WeightTypes types, TypesOf(*model, type));
-  const auto values = ValuesOf(*model, type, types.matrices);
-  ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), types));
+  ADIT_RETURN_IF_ERROR(CheckTokenizerKeys(model));
   std::vector<formats::GgufTensorPlan> plans;
-  size_t total_bytes = 0;
   size_t largest_row = 0;
-  for (const formats::TensorInfo& tensor : model->tensors()) {
+  for (const formats::TensorInfo& tensor : model.tensors()) {
     plans.push_back(
         {.name = std::string(tensor.name), .dtype = tensor.dtype, .rank = tensor.rank, .shape = tensor.shape});
-    total_bytes += tensor.size_bytes();
     largest_row = std::max(largest_row, tensor.row_bytes());
   }
   ADIT_ASSIGN_OR_RETURN(AlignedBuffer room, AlignedBuffer::Allocate(std::max(kPieceBytes, largest_row), "rows"));
-  ADIT_ASSIGN_OR_RETURN(formats::GgufWriter writer, formats::GgufWriter::Create(path, values, std::move(plans)));
-  size_t written_bytes = 0;
-  for (const formats::TensorInfo& tensor : model->tensors()) {
-    ADIT_RETURN_IF_ERROR(WriteTensor(*model, tensor, room, writer));
-    written_bytes += tensor.size_bytes();
-    if (progress) progress(static_cast<double>(written_bytes) / static_cast<double>(total_bytes));
-  }
-  return writer.Finish();
+  ADIT_ASSIGN_OR_RETURN(formats::GgufWriter writer,
+                        formats::GgufWriter::Create(path, ValuesOf(model, notes), std::move(plans)));
+  return TensorWriter(model, team, std::move(room), std::move(writer), hooks).WriteAll();
+}
+
+Status ExportGguf(std::unique_ptr<formats::GgufFile> model, const std::string& path,
+                  const std::optional<std::string>& type, const ExportHooks& hooks) {
+  ADIT_ASSIGN_OR_RETURN(const formats::WeightTypes types, TypesOf(*model, type));
+  GgufNotes notes;
+  if (type || model->version() == 0) notes.file_type = FileType(types.matrices);
+  ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), types));
+  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team, WorkerTeam::Create(NumAvailableCpus()));
+  return WriteGguf(*model, path, notes, *team, hooks);
 }
 
 }  // namespace adit::engine

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/dispatch.h"
+#include "models/registry.h"
 #include "nn/kv_cache.h"
 
 namespace adit::engine {
@@ -13,14 +15,34 @@ namespace {
 // A page that every cache can have; bytes per token do not depend on its size.
 constexpr int kBlockSize = 16;
 
+size_t BytesPerToken(const models::ModelSpec& spec, const kernels::KernelTable& kernels, const KvTypes& types) {
+  const kernels::KvType native = kernels.native_kv;
+  return nn::KvLayout(spec.CacheSpecs(), types.k.value_or(native), types.v.value_or(native), kBlockSize)
+      .bytes_per_token();
+}
+
 double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
 
+size_t WeightBytes(const LoadedModel& model) {
+  const models::ModelWeights& weights = model.weights();
+  size_t bytes = weights.packed.size_bytes();
+  for (const AlignedBuffer& rows : weights.in_place) bytes += rows.size_bytes();
+  for (const models::EmbeddingTable* table : {&weights.embedding, &weights.positions}) {
+    if (table->tensor != nullptr) bytes += table->tensor->size_bytes();
+  }
+  return bytes;
+}
+
 size_t KvBytesPerToken(const LoadedModel& model, const KvTypes& types) {
-  const kernels::KvType native = model.kernels().native_kv;
-  return nn::KvLayout(model.spec().CacheSpecs(), types.k.value_or(native), types.v.value_or(native), kBlockSize)
-      .bytes_per_token();
+  return BytesPerToken(model.spec(), model.kernels(), types);
+}
+
+Result<size_t> KvBytesPerToken(const formats::GgufFile& file, const std::string& isa, const KvTypes& types) {
+  ADIT_ASSIGN_OR_RETURN(const models::ModelSpec spec, models::SpecFromGguf(file));
+  ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* const kernels, kernels::SelectKernels(isa));
+  return BytesPerToken(spec, *kernels, types);
 }
 
 Result<int64_t> DefaultContext(const ContextFit& fit) {

@@ -15,6 +15,12 @@ namespace adit::engine {
 
 // Bytes that the cache takes for one token of `model`, all layers together.
 size_t KvBytesPerToken(const LoadedModel& model, const KvTypes& types);
+// The same of a model that is not loaded, whose kernels will be those of `isa`. Errors as CheckRunnable and
+// kernels::SelectKernels.
+Result<size_t> KvBytesPerToken(const formats::GgufFile& file, const std::string& isa, const KvTypes& types);
+
+// Bytes that the weights of `model` take: packed ones, and the embeddings, which are read where the file is mapped.
+size_t WeightBytes(const LoadedModel& model);
 
 // How long a context may be.
 struct ContextFit {

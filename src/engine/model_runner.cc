@@ -46,8 +46,10 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::Create(const LoadedModel& mode
   }
   ADIT_ASSIGN_OR_RETURN(runner->kv_memory_,
                         AlignedBuffer::Allocate(static_cast<size_t>(num_blocks) * block_bytes, "KV cache"));
+  nn::ExecContext context = model.exec_context();
+  context.observer = options.observer;
   ADIT_ASSIGN_OR_RETURN(runner->forward_, models::ForwardPass::Create(model.spec(), model.weights(), runner->layout_,
-                                                                      model.exec_context(), options.max_batch_tokens));
+                                                                      context, options.max_batch_tokens));
   return runner;
 }
 

@@ -24,8 +24,9 @@ struct RunnerOptions {
   KvTypes kv_types;
   // Tokens that the cache holds, all sequences together, when no layer has let any go; rounded up to whole pages.
   int64_t kv_tokens = 0;
-  int64_t max_batch_tokens = 512;  // rows of one pass
-  int block_size = 16;             // tokens of a page, a multiple of 16
+  int64_t max_batch_tokens = 512;          // rows of one pass
+  int block_size = 16;                     // tokens of a page, a multiple of 16
+  nn::LinearObserver* observer = nullptr;  // sees the activations of every pass, if any; outlives the runner
 };
 
 // The past of one sequence: its pages, and how many tokens they hold. Give its pages back by destroying it.

@@ -25,7 +25,6 @@ constexpr size_t kMinPairBytes = 8 + 1 + 4 + 1;
 constexpr size_t kMinTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
 
 // From the GGUF specification.
-constexpr size_t kMaxTensorNameBytes = 64;
 
 uint32_t SwapBytes(uint32_t value) {
   return (value >> 24) | ((value >> 8) & 0xff00u) | ((value << 8) & 0xff0000u) | (value << 24);
@@ -133,9 +132,9 @@ Status ReadType(GgufCursor& cursor, GgufTensorEntry& tensor) {
 Result<GgufTensorEntry> ReadTensorEntry(GgufCursor& cursor, uint64_t index) {
   std::string_view name;
   if (!cursor.ReadString(name)) return cursor.Truncated(fmt::format("name of tensor {}", index));
-  if (name.empty() || name.size() > kMaxTensorNameBytes || !IsPrintableAscii(name)) {
+  if (name.empty() || name.size() > kMaxGgufTensorNameBytes || !IsPrintableAscii(name)) {
     return Corrupt("gguf: {}: name {} of tensor {}: {} bytes, wanted 1 to {} of printable ASCII", cursor.path(),
-                   Quoted(name), index, name.size(), kMaxTensorNameBytes);
+                   Quoted(name), index, name.size(), kMaxGgufTensorNameBytes);
   }
   GgufTensorEntry tensor;
   tensor.name = name;

@@ -1,6 +1,7 @@
 #ifndef ADIT_FORMATS_GGUF_METADATA_H_
 #define ADIT_FORMATS_GGUF_METADATA_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -12,6 +13,10 @@
 #include "adit/status.h"
 
 namespace adit::formats {
+
+// What the format allows.
+inline constexpr size_t kMaxGgufKeyBytes = 65535;
+inline constexpr size_t kMaxGgufTensorNameBytes = 64;
 
 // Type of a GGUF value, numbered as in the file.
 enum class GgufType : uint32_t {

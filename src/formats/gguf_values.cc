@@ -9,7 +9,6 @@ namespace adit::formats {
 namespace {
 
 // From the GGUF specification.
-constexpr size_t kMaxKeyBytes = 65535;
 
 // Bytes of a value in the file, or of an array's element; for a string its length field, which is the least it takes.
 // 0 for an unknown type and for arrays, whose size no table can tell.
@@ -201,9 +200,9 @@ Result<std::string_view> ReadKey(GgufCursor& cursor, uint64_t index) {
   const size_t begin = cursor.offset();
   std::string_view key;
   if (!cursor.ReadString(key)) return cursor.Truncated(fmt::format("key {}", index));
-  if (key.empty() || key.size() > kMaxKeyBytes) {
+  if (key.empty() || key.size() > kMaxGgufKeyBytes) {
     return Corrupt("gguf: {}: key {} at byte {}: length {}, wanted 1 to {}", cursor.path(), index, begin, key.size(),
-                   kMaxKeyBytes);
+                   kMaxGgufKeyBytes);
   }
   if (!IsPrintableAscii(key)) {
     return Corrupt("gguf: {}: key {} at byte {}: {} is not printable ASCII", cursor.path(), index, begin, Quoted(key));

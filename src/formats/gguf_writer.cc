@@ -18,8 +18,6 @@ static_assert(std::endian::native == std::endian::little, "fields are written as
 
 constexpr uint32_t kVersion = 3;
 constexpr size_t kAlignment = 32;
-constexpr size_t kMaxKeyBytes = 65535;
-constexpr size_t kMaxTensorNameBytes = 64;
 constexpr std::string_view kArchitectureKey = "general.architecture";
 
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -94,16 +92,20 @@ class Header {
 Status CheckNames(const std::string& path, const std::map<std::string, GgufValue, std::less<>>& values,
                   std::span<const GgufTensorPlan> tensors) {
   for (const auto& [key, value] : values) {
-    if (key.empty() || key.size() > kMaxKeyBytes || !IsPrintableAscii(key)) {
+    if (key.empty() || key.size() > kMaxGgufKeyBytes || !IsPrintableAscii(key)) {
       return InvalidArgument("gguf: {}: key {}: wanted 1 to {} bytes of printable ASCII", path, Quoted(key),
-                             kMaxKeyBytes);
+                             kMaxGgufKeyBytes);
     }
   }
   std::unordered_set<std::string_view> names;
   for (const GgufTensorPlan& tensor : tensors) {
-    if (tensor.name.empty() || tensor.name.size() > kMaxTensorNameBytes || !IsPrintableAscii(tensor.name)) {
+    if (tensor.name.empty() || tensor.name.size() > kMaxGgufTensorNameBytes || !IsPrintableAscii(tensor.name)) {
       return InvalidArgument("gguf: {}: tensor name {}: wanted 1 to {} bytes of printable ASCII", path,
-                             Quoted(tensor.name), kMaxTensorNameBytes);
+                             Quoted(tensor.name), kMaxGgufTensorNameBytes);
+    }
+    if (GgmlTypeOf(tensor.dtype).number == kNoGgmlNumber) {
+      return InvalidArgument("gguf: {}: tensor {}: GGUF files have no type {}", path, Quoted(tensor.name),
+                             Traits(tensor.dtype).name);
     }
     if (!names.insert(tensor.name).second) {
       return InvalidArgument("gguf: {}: tensor {} occurs twice", path, Quoted(tensor.name));

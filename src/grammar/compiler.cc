@@ -26,19 +26,19 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxChoices = 4096;
 constexpr int kMaxTagDepth = 32;
 constexpr size_t kMaxTagNodes = 4096;
 
 Status CheckChoices(const std::string& text) {
-  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson list = OrderedJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array() || list.empty()) return InvalidArgument("choice: it is a list of strings");
   if (list.size() > kMaxChoices) {
     return InvalidArgument("choice: {} strings; there are at most {}", list.size(), kMaxChoices);
   }
-  for (const Json& choice : list) {
+  for (const OrderedJson& choice : list) {
     if (!choice.is_string() || choice.get_ref<const std::string&>().empty()) {
       return InvalidArgument("choice: every one is a string that is not empty");
     }
@@ -51,30 +51,30 @@ class TagReader {
  public:
   Result<std::string> Read(const std::string& text) {
     bool too_deep = false;
-    const auto keep = [&too_deep](int depth, Json::parse_event_t, Json&) {
+    const auto keep = [&too_deep](int depth, OrderedJson::parse_event_t, OrderedJson&) {
       too_deep = too_deep || depth > 2 * kMaxSchemaDepth;
       return depth <= 2 * kMaxSchemaDepth;
     };
-    Json tag = Json::parse(text, keep, /*allow_exceptions=*/false);
+    OrderedJson tag = OrderedJson::parse(text, keep, /*allow_exceptions=*/false);
     if (too_deep || !tag.is_object() || !tag.contains("format")) {
       return InvalidArgument("structural tag: it is a JSON object with 'format'");
     }
-    Json whole = {{"type", "structural_tag"}, {"format", std::move(tag["format"])}};
+    OrderedJson whole = {{"type", "structural_tag"}, {"format", std::move(tag["format"])}};
     ADIT_RETURN_IF_ERROR(Visit(whole["format"], 0));
-    return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return whole.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   }
 
  private:
-  Status Visit(Json& format, int depth) {
+  Status Visit(OrderedJson& format, int depth) {
     if (depth > kMaxTagDepth || ++num_nodes_ > kMaxTagNodes) return InvalidArgument("structural tag: it is too large");
     if (format.is_array()) {
-      for (Json& one : format) ADIT_RETURN_IF_ERROR(Visit(one, depth + 1));
+      for (OrderedJson& one : format) ADIT_RETURN_IF_ERROR(Visit(one, depth + 1));
       return Status();
     }
     if (!format.is_object()) return Status();
     if (const auto schema = format.find("json_schema"); schema != format.end()) {
       ADIT_ASSIGN_OR_RETURN(const std::string written, CheckSchema(schema->dump()));
-      *schema = Json::parse(written);
+      *schema = OrderedJson::parse(written);
     }
     const auto text = [&format](const char* key) -> std::optional<std::string> {
       const auto value = format.find(key);

@@ -24,7 +24,7 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What XGrammar recurses over is bounded by our own checks; this is for what they do not see.
 constexpr int kMaxRecursion = 512;
@@ -148,7 +148,7 @@ std::string Quoted(const std::string& text) {
 std::string ChoiceRules(const std::string& list) {
   std::string rules = "root ::= ";
   bool is_first = true;
-  for (const Json& choice : Json::parse(list)) {
+  for (const OrderedJson& choice : OrderedJson::parse(list)) {
     if (!is_first) rules += " | ";
     is_first = false;
     rules += Quoted(choice.get<std::string>());
@@ -202,12 +202,12 @@ xgrammar::Grammar GrammarOf(const GrammarSpec& spec) {
 // Thoughts up to the tag that ends them, and white space.
 xgrammar::Grammar ThoughtsOf(GrammarThoughts thoughts) {
   const bool opened = thoughts == GrammarThoughts::kOpened;
-  const Json tag = {
+  const OrderedJson tag = {
       {"type", "tag"}, {"begin", opened ? "" : "<think>"}, {"content", {{"type", "any_text"}}}, {"end", "</think>"}};
-  const Json space = {{"type", "regex"}, {"pattern", "[\\n ]{0,4}"}};
-  Json sequence = {{"type", "sequence"}, {"elements", Json::array({tag, space})}};
+  const OrderedJson space = {{"type", "regex"}, {"pattern", "[\\n ]{0,4}"}};
+  OrderedJson sequence = {{"type", "sequence"}, {"elements", OrderedJson::array({tag, space})}};
   if (!opened) sequence = {{"type", "optional"}, {"content", sequence}};
-  return FromStructuralTag(Json({{"type", "structural_tag"}, {"format", sequence}}).dump());
+  return FromStructuralTag(OrderedJson({{"type", "structural_tag"}, {"format", sequence}}).dump());
 }
 
 class XBackend final : public Backend {

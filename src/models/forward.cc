@@ -67,8 +67,9 @@ constexpr int64_t kSoftcapPiece = 4096;
 
 class ForwardPass::State {
  public:
-  // Where results go; one of the two is null.
-  struct Output {
+  // Where rows come from, if not from the embedding, and where results go; one of the two is null.
+  struct Ends {
+    const float* input = nullptr;
     float* logits = nullptr;
     float* hidden = nullptr;
   };
@@ -79,20 +80,24 @@ class ForwardPass::State {
     for (const nn::RopeConfig& rope : spec.ropes) ropes_.emplace_back(rope);
   }
 
-  void Run(const nn::ForwardBatch& batch, std::byte* kv_pool, const Output& output) {
+  void Run(const nn::ForwardBatch& batch, std::byte* kv_pool, const Ends& ends) {
     ADIT_CHECK(!batch.tokens.empty() && static_cast<int64_t>(batch.tokens.size()) <= work_.max_tokens);
     work_.Plan(batch, layout_.block_size());
-    const nn::Pass pass{
-        .kernels = context_.kernels, .batch = batch, .kv_layout = layout_, .kv_pool = kv_pool, .work = work_};
-    context_.team.Run([&](Worker& worker) { Forward(worker, pass, output); });
+    const nn::Pass pass{.kernels = context_.kernels,
+                        .batch = batch,
+                        .kv_layout = layout_,
+                        .kv_pool = kv_pool,
+                        .work = work_,
+                        .observer = context_.observer};
+    context_.team.Run([&](Worker& worker) { Forward(worker, pass, ends); });
   }
 
   const nn::Workspace& work() const { return work_; }
 
  private:
   // Run by every worker (nn/pass.h): embed; for each layer norm, mix, join, norm, feed forward, join; norm; logits.
-  void Forward(Worker& worker, const nn::Pass& pass, const Output& output) const;
-  void Embed(Worker& worker, const nn::Pass& pass) const;
+  void Forward(Worker& worker, const nn::Pass& pass, const Ends& ends) const;
+  void Embed(Worker& worker, const nn::Pass& pass, const float* input) const;
   void EmbedRow(const nn::Pass& pass, int64_t row) const;
   void RunFeedForward(Worker& worker, const nn::Pass& pass, size_t layer) const;
   void HiddenStates(Worker& worker, const nn::Pass& pass, float* hidden) const;
@@ -106,8 +111,8 @@ class ForwardPass::State {
   nn::Workspace work_;
 };
 
-void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, const Output& output) const {
-  Embed(worker, pass);
+void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, const Ends& ends) const {
+  Embed(worker, pass, ends.input);
   worker.Barrier();
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     nn::RunJoin(worker, pass, BeforeMixer(spec_, weights_, i));
@@ -129,14 +134,18 @@ void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, const Out
     nn::RunJoin(worker, pass, last);
     worker.Barrier();
   }
-  if (output.hidden != nullptr) HiddenStates(worker, pass, output.hidden);
-  if (output.logits != nullptr) Logits(worker, pass, output.logits);
+  if (ends.hidden != nullptr) HiddenStates(worker, pass, ends.hidden);
+  if (ends.logits != nullptr) Logits(worker, pass, ends.logits);
 }
 
-// Embeddings of the tokens, and the angles that every rope gives their positions.
-void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass) const {
+// Embeddings of the tokens, or `input`, and the angles that every rope gives their positions.
+void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass, const float* input) const {
   for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
-    EmbedRow(pass, row);
+    if (input != nullptr) {
+      std::copy_n(input + row * spec_.hidden_dim, spec_.hidden_dim, work_.residual + row * spec_.hidden_dim);
+    } else {
+      EmbedRow(pass, row);
+    }
     const nn::RowPlace& place = work_.places[static_cast<size_t>(row)];
     const bool is_long = pass.batch.sequences[place.sequence].long_rope;
     for (size_t i = 0; i < ropes_.size(); ++i) {
@@ -207,7 +216,7 @@ void ForwardPass::State::Logits(Worker& worker, const nn::Pass& pass, float* log
   }
   worker.Barrier();
   const nn::LinearJob output{.linear = &weights_.output, .out = logits, .out_stride = spec_.vocab_size};
-  nn::RunLinear(worker, std::span(&output, 1), work_.normed.Input(), num_rows);
+  nn::RunLinears(worker, pass, std::span(&output, 1), work_.normed, num_rows);
   if (spec_.output.softcap == 0.0f) return;
   worker.Barrier();
   const int64_t num_logits = num_rows * spec_.vocab_size;
@@ -245,6 +254,10 @@ void ForwardPass::Run(const nn::ForwardBatch& batch, std::byte* kv_pool, float* 
 
 void ForwardPass::RunHidden(const nn::ForwardBatch& batch, std::byte* kv_pool, float* hidden) {
   state_->Run(batch, kv_pool, {.hidden = hidden});
+}
+
+void ForwardPass::RunHiddenFrom(const float* input, const nn::ForwardBatch& batch, std::byte* kv_pool, float* hidden) {
+  state_->Run(batch, kv_pool, {.input = input, .hidden = hidden});
 }
 
 }  // namespace adit::models

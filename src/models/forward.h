@@ -36,6 +36,9 @@ class ForwardPass {
   // The same, but gives the last hidden states of batch.logit_rows, normed where the model norms them before its
   // output: [num_logit_rows, hidden_dim].
   void RunHidden(const nn::ForwardBatch& batch, std::byte* kv_pool, float* hidden);
+  // The same for rows that another pass has begun: the layers start from `input` [num_tokens, hidden_dim], and the
+  // tokens of the batch only say how many rows there are.
+  void RunHiddenFrom(const float* input, const nn::ForwardBatch& batch, std::byte* kv_pool, float* hidden);
 
  private:
   class State;

@@ -15,7 +15,7 @@ constexpr double kScoreCap = 50.0;
 constexpr double kLogitCap = 30.0;
 constexpr int64_t kWindow = 4096;
 // The 27B model alone scales scores by its hidden size per head; files do not say so, only its depth tells.
-constexpr int64_t kLayersOf27B = 46;
+constexpr int64_t kGemma2LayersOf27B = 46;
 
 // Checkpoints hold the weights of norms less one.
 constexpr HfTensorRule kGemma2Norms[] = {
@@ -44,7 +44,7 @@ Status Gemma2FromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   std::get<nn::GatedFeedForwardConfig>(layer.feed_forward).activation = nn::Activation::kGeluTanh;
   auto& shape = std::get<nn::AttentionBlockConfig>(layer.mixer).shape;
   shape.softcap = static_cast<float>(score_cap);
-  if (params.num_layers == kLayersOf27B) {
+  if (params.num_layers == kGemma2LayersOf27B) {
     shape.scale = 1.0f / std::sqrt(static_cast<float>(spec.hidden_dim / params.num_heads));
   }
   for (int64_t i = 0; i < params.num_layers; ++i) {
@@ -64,7 +64,7 @@ Status Gemma2FromHf(HfKeys& keys) {
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("use_bidirectional_attention", 0.0));
   ADIT_RETURN_IF_ERROR(keys.CheckLayerTypes(params.num_layers, [](int64_t layer) { return layer % 2 == 0; }));
   ADIT_ASSIGN_OR_RETURN(const int64_t hidden_dim, config.Int("hidden_size", 1, int64_t{1} << 24));
-  const int64_t scaled_by = params.num_layers == kLayersOf27B ? hidden_dim / params.num_heads : params.head_dim;
+  const int64_t scaled_by = params.num_layers == kGemma2LayersOf27B ? hidden_dim / params.num_heads : params.head_dim;
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("query_pre_attn_scalar", static_cast<double>(scaled_by)));
   // An absent cap is none here, and the released models' in older GGUF files.
   ADIT_ASSIGN_OR_RETURN(const double score_cap, config.FloatOr("attn_logit_softcapping", 0.0, 0.0, 1e6));

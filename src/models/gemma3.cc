@@ -15,7 +15,7 @@ constexpr size_t kGlobalInterval = 6;
 constexpr int kGlobalRope = 0;
 constexpr int kLocalRope = 1;
 // The 27B model alone scales scores by its hidden size per head; files do not say so, only its depth tells.
-constexpr int64_t kLayersOf27B = 62;
+constexpr int64_t kGemma3LayersOf27B = 62;
 
 // Checkpoints hold the weights of norms less one.
 constexpr HfTensorRule kGemma3Norms[] = {
@@ -48,7 +48,7 @@ Status Gemma3FromGguf(const formats::GgufFile& file, ModelSpec& spec) {
   std::get<nn::GatedFeedForwardConfig>(layer.feed_forward).activation = nn::Activation::kGeluTanh;
   auto& attention = std::get<nn::AttentionBlockConfig>(layer.mixer);
   attention.qk_norm = nn::QkNorm::kHead;
-  if (params.num_layers == kLayersOf27B) {
+  if (params.num_layers == kGemma3LayersOf27B) {
     attention.shape.scale = 1.0f / std::sqrt(static_cast<float>(spec.hidden_dim / params.num_heads));
   }
   for (size_t i = 0; i < static_cast<size_t>(params.num_layers); ++i) {
@@ -78,7 +78,7 @@ Status Gemma3FromHf(HfKeys& keys) {
   };
   ADIT_RETURN_IF_ERROR(keys.CheckLayerTypes(params.num_layers, is_sliding));
   ADIT_ASSIGN_OR_RETURN(const int64_t hidden_dim, config.Int("hidden_size", 1, int64_t{1} << 24));
-  const int64_t scaled_by = params.num_layers == kLayersOf27B ? hidden_dim / params.num_heads : params.head_dim;
+  const int64_t scaled_by = params.num_layers == kGemma3LayersOf27B ? hidden_dim / params.num_heads : params.head_dim;
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("query_pre_attn_scalar", static_cast<double>(scaled_by)));
 
   ADIT_ASSIGN_OR_RETURN(const int64_t window, config.Int("sliding_window", 1, int64_t{1} << 31));

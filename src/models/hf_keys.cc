@@ -11,7 +11,7 @@ namespace {
 
 // Far above any model there is; GgufKeys checks again.
 constexpr int64_t kMaxDim = int64_t{1} << 24;
-constexpr int64_t kMaxContext = int64_t{1} << 31;
+constexpr int64_t kMaxHfContext = int64_t{1} << 31;
 constexpr int64_t kMaxLayers = 4096;
 
 }  // namespace
@@ -54,7 +54,7 @@ Result<HfHyperparameters> HfKeys::ReadCommon(const HfDefaults& defaults) {
   if (ffn_dim == 0 || fields.Has(defaults.ffn_key)) {
     ADIT_ASSIGN_OR_RETURN(ffn_dim, fields.Int(defaults.ffn_key, 1, kMaxDim));
   }
-  ADIT_ASSIGN_OR_RETURN(const int64_t context, fields.Int(defaults.context_key, 1, kMaxContext));
+  ADIT_ASSIGN_OR_RETURN(const int64_t context, fields.Int(defaults.context_key, 1, kMaxHfContext));
   ADIT_ASSIGN_OR_RETURN(const int64_t vocab_size, fields.Int("vocab_size", 1, kMaxDim));
   ADIT_ASSIGN_OR_RETURN(const double eps, fields.FloatOr(defaults.norm_eps_key, defaults.norm_eps, 0.0, 1.0));
   ADIT_ASSIGN_OR_RETURN(params.tied, fields.BoolOr("tie_word_embeddings", defaults.tied));

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMinTheta = 2.0;
 constexpr double kMaxTheta = 1e15;
 constexpr double kMaxFactor = 1e6;
-constexpr double kMaxContext = 1e12;
+constexpr double kMaxScaledContext = 1e12;
 
 // Transformers from version 5 may have one object for each kind of layer.
 bool TellsLayersApart(const formats::Json& parameters) {
@@ -57,9 +57,9 @@ Result<double> HfKeys::SlidingTheta(std::string_view old_key, double default_the
 
 Result<double> HfKeys::OriginalContext(const formats::JsonFields& scaling) const {
   constexpr std::string_view kName = "original_max_position_embeddings";
-  if (scaling.Has(kName)) return scaling.Float(kName, 1.0, kMaxContext);
-  if (config().Has(kName)) return config().Float(kName, 1.0, kMaxContext);
-  return config().Float("max_position_embeddings", 1.0, kMaxContext);
+  if (scaling.Has(kName)) return scaling.Float(kName, 1.0, kMaxScaledContext);
+  if (config().Has(kName)) return config().Float(kName, 1.0, kMaxScaledContext);
+  return config().Float("max_position_embeddings", 1.0, kMaxScaledContext);
 }
 
 Status HfKeys::SetYarn(const formats::JsonFields& scaling) {
@@ -124,7 +124,7 @@ Result<int64_t> HfKeys::RopeDims(int64_t head_dim, std::string_view old_key, dou
 // LongRoPE (Ding et al. 2024): divisors for short and for long contexts, and a factor for both.
 Status HfKeys::SetLongRope(const formats::JsonFields& scaling, int64_t rope_dims) {
   ADIT_ASSIGN_OR_RETURN(const double original, OriginalContext(scaling));
-  ADIT_ASSIGN_OR_RETURN(const double context, config().Float("max_position_embeddings", 1.0, kMaxContext));
+  ADIT_ASSIGN_OR_RETURN(const double context, config().Float("max_position_embeddings", 1.0, kMaxScaledContext));
   const double stretch = std::max(context / original, 1.0);
   ADIT_ASSIGN_OR_RETURN(
       const double attention_factor,

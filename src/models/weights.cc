@@ -15,6 +15,7 @@ class WeightLoader {
   WeightLoader(const ModelSpec& spec, TensorTaker& taker) : spec_(spec), taker_(taker) {}
 
   Status TakeAll(ModelWeights& weights);
+  Status TakeOneLayer(size_t index, ModelWeights& weights);
 
  private:
   using Part = TensorTaker::Part;
@@ -150,6 +151,12 @@ Status WeightLoader::TakeAll(ModelWeights& weights) {
   return taker_.CheckAllTaken(spec_.architecture);
 }
 
+Status WeightLoader::TakeOneLayer(size_t index, ModelWeights& weights) {
+  ADIT_RETURN_IF_ERROR(TakeEmbedding(weights));
+  weights.layers.resize(1);
+  return TakeLayer(index, weights.layers.front());
+}
+
 }  // namespace
 
 void EmbeddingTable::ReadRow(int64_t row, float* room, float* out) const {
@@ -189,6 +196,29 @@ ProductCount ProductsOf(const nn::PackedMatrix& matrix) {
   return count;
 }
 
+void ForEachLinear(const ModelWeights& weights, const LinearFunction& take) {
+  for (size_t i = 0; i < weights.layers.size(); ++i) {
+    const auto named = [&](const char* name, const nn::Linear& linear) {
+      take(fmt::format("blk.{}.{}.weight", i, name), linear);
+    };
+    const auto& attention = std::get<nn::AttentionBlockWeights>(weights.layers[i].mixer);
+    named("attn_q", attention.q);
+    named("attn_k", attention.k);
+    named("attn_v", attention.v);
+    named("attn_output", attention.out);
+    if (const auto* gated = std::get_if<nn::GatedFeedForwardWeights>(&weights.layers[i].feed_forward)) {
+      named("ffn_gate", gated->gate);
+      named("ffn_up", gated->up);
+      named("ffn_down", gated->down);
+    } else {
+      const auto& plain = std::get<nn::PlainFeedForwardWeights>(weights.layers[i].feed_forward);
+      named("ffn_up", plain.up);
+      named("ffn_down", plain.down);
+    }
+  }
+  if (!weights.output.matrix.empty()) take("output.weight", weights.output);
+}
+
 // A few channels are large and coarsen the 8-bit codes of their blocks of 32. With normal numbers the largest of a
 // block is 2.2 root mean squares; from 4 on are about a sixth of the blocks, which make four fifths of the error.
 constexpr float kLeastOutlier = 4.0f;
@@ -205,14 +235,41 @@ ActivationTerms ActivationTermsFor(const ModelSpec& spec) {
   return spec.hidden_dim < kNarrow ? ActivationTerms::kOutliers : ActivationTerms::kOne;
 }
 
+namespace {
+
+void SetTerms(ActivationTerms terms, ModelWeights& weights) {
+  weights.two_terms = terms != ActivationTerms::kOne;
+  weights.least_outlier = terms == ActivationTerms::kOutliers ? kLeastOutlier : 0.0f;
+}
+
+}  // namespace
+
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
                                  const nn::ExecContext& context, ActivationTerms terms, const LoadProgress& progress) {
   ModelWeights weights;
-  weights.two_terms = terms != ActivationTerms::kOne;
-  weights.least_outlier = terms == ActivationTerms::kOutliers ? kLeastOutlier : 0.0f;
+  SetTerms(terms, weights);
   TensorTaker taker(*source, context);
   ADIT_RETURN_IF_ERROR(WeightLoader(spec, taker).TakeAll(weights));
   ADIT_RETURN_IF_ERROR(taker.Pack(weights, progress));
+  weights.source = std::move(source);
+  return weights;
+}
+
+ModelSpec OneLayer(const ModelSpec& spec, size_t index) {
+  ModelSpec one = spec;
+  one.layers = {spec.layers[index]};
+  one.output = {.norm = false, .logits = false};
+  return one;
+}
+
+Result<ModelWeights> LoadLayer(const ModelSpec& spec, size_t index, std::shared_ptr<const formats::WeightSource> source,
+                               const nn::ExecContext& context, ActivationTerms terms) {
+  ModelWeights weights;
+  SetTerms(terms, weights);
+  TensorTaker taker(*source, context);
+  ADIT_RETURN_IF_ERROR(WeightLoader(spec, taker).TakeOneLayer(index, weights));
+  weights.layer_products = taker.products();
+  ADIT_RETURN_IF_ERROR(taker.Pack(weights, {}));
   weights.source = std::move(source);
   return weights;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -71,6 +72,11 @@ struct ModelWeights {
   float least_outlier = 0.0f;    // and in which blocks (nn/workspace.h)
 };
 
+// Calls `take` with every matrix that activations are multiplied by, and the name of its tensor in a GGUF file where
+// each has one of its own: "blk.0.attn_q.weight". The one that gives the logits comes last.
+using LinearFunction = std::function<void(const std::string& name, const nn::Linear& linear)>;
+void ForEachLinear(const ModelWeights& weights, const LinearFunction& take);
+
 // Which blocks of activations products read in two 8-bit terms (kernels/matmul.h) where the weights are quantised.
 enum class ActivationTerms : uint8_t {
   kOne,       // none: the fastest prefill
@@ -87,6 +93,12 @@ ActivationTerms ActivationTermsFor(const ModelSpec& spec);
 // name. Pages of the file are let go as they are packed, so that peak memory stays near the size of the file.
 Result<ModelWeights> LoadWeights(const ModelSpec& spec, std::shared_ptr<const formats::WeightSource> source,
                                  const nn::ExecContext& context, ActivationTerms terms, const LoadProgress& progress);
+
+// Layer `index` of `spec` and the embedding alone, as the model of one layer that OneLayer(spec, index) describes. What
+// else the source has stays unread.
+ModelSpec OneLayer(const ModelSpec& spec, size_t index);
+Result<ModelWeights> LoadLayer(const ModelSpec& spec, size_t index, std::shared_ptr<const formats::WeightSource> source,
+                               const nn::ExecContext& context, ActivationTerms terms);
 
 }  // namespace adit::models
 

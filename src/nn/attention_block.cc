@@ -67,7 +67,7 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
       LinearJob{.linear = &weights.q, .out = work.q, .out_stride = q_dim},
       LinearJob{.linear = &weights.k, .out = work.k, .out_stride = int64_t{shape.num_kv_heads} * shape.k_dim},
       LinearJob{.linear = &weights.v, .out = work.v, .out_stride = int64_t{shape.num_kv_heads} * shape.v_dim}};
-  RunLinear(worker, projections, work.normed.Input(), num_tokens);
+  RunLinears(worker, pass, projections, work.normed, num_tokens);
   worker.Barrier();
 
   PlaceKeys(worker, pass, layer, config, weights, ropes);

@@ -3,13 +3,16 @@
 
 #include "base/worker_team.h"
 #include "kernels/kernel_table.h"
+#include "nn/linear.h"
 
 namespace adit::nn {
 
-// What runs a forward pass: the kernels of this machine and the threads. Borrowed; outlives whatever uses it.
+// What runs a forward pass: the kernels of this machine, the threads, and who looks on, if anybody does. Borrowed;
+// outlives whatever uses it.
 struct ExecContext {
   const kernels::KernelTable& kernels;
   WorkerTeam& team;
+  LinearObserver* observer = nullptr;
 };
 
 }  // namespace adit::nn

@@ -11,7 +11,7 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
   const std::array<LinearJob, 2> projections = {
       LinearJob{.linear = &weights.gate, .out = work.gate, .out_stride = ffn_dim},
       LinearJob{.linear = &weights.up, .out = work.up, .out_stride = ffn_dim}};
-  RunLinear(worker, projections, work.normed.Input(), pass.num_tokens());
+  RunLinears(worker, pass, projections, work.normed, pass.num_tokens());
   worker.Barrier();
 
   const ActivationRows gated = work.gated.Narrowed(ffn_dim);
@@ -32,7 +32,7 @@ void RunPlainFeedForward(Worker& worker, const Pass& pass, const PlainFeedForwar
                          const PlainFeedForwardWeights& weights, BlockOutput output) {
   const ActivationRows activated = pass.work.gated.Narrowed(config.ffn_dim);
   const LinearJob projection{.linear = &weights.up, .out = activated.f32, .out_stride = config.ffn_dim};
-  RunLinear(worker, std::span(&projection, 1), pass.work.normed.Input(), pass.num_tokens());
+  RunLinears(worker, pass, std::span(&projection, 1), pass.work.normed, pass.num_tokens());
   worker.Barrier();
 
   for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {

@@ -72,6 +72,16 @@ struct LinearInput {
   kernels::ActivationView second_terms;
 };
 
+// Sees what matrices are multiplied with: for statistics of activations.
+class LinearObserver {
+ public:
+  virtual ~LinearObserver() = default;
+  // Called by every worker before the products of `jobs`, with the rows that they read, of rows.f32_stride columns.
+  // Claims nothing: workers share the columns out by their index. The rows stay as they are until all have returned.
+  virtual void Observe(const Worker& worker, std::span<const LinearJob> jobs, const kernels::ActivationView& rows,
+                       int64_t num_tokens) = 0;
+};
+
 // Runs all jobs, shared out over the team by Claim; every worker calls it in the same phase. No barrier inside.
 void RunLinear(Worker& worker, std::span<const LinearJob> jobs, const LinearInput& input, int64_t num_tokens);
 

@@ -48,6 +48,13 @@ void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& r
   pass.kernels.quantize_q8(remainder, rows.dim, rows.second + row * rows.q8_stride);
 }
 
+void RunLinears(Worker& worker, const Pass& pass, std::span<const LinearJob> jobs, const ActivationRows& rows,
+                int64_t num_tokens) {
+  const LinearInput input = rows.Input();
+  if (pass.observer != nullptr) pass.observer->Observe(worker, jobs, input.rows, num_tokens);
+  RunLinear(worker, jobs, input, num_tokens);
+}
+
 void RunOutputLinear(Worker& worker, const Pass& pass, const Linear& linear, const ActivationRows& input,
                      BlockOutput output) {
   const bool to_residual = output == BlockOutput::kAddToResidual;
@@ -55,7 +62,7 @@ void RunOutputLinear(Worker& worker, const Pass& pass, const Linear& linear, con
                       .out = to_residual ? pass.work.residual : pass.work.block_out,
                       .out_stride = pass.work.hidden_dim,
                       .accumulate = to_residual};
-  RunLinear(worker, std::span(&job, 1), input.Input(), pass.num_tokens());
+  RunLinears(worker, pass, std::span(&job, 1), input, pass.num_tokens());
 }
 
 }  // namespace adit::nn

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/worker_team.h"
 #include "kernels/kernel_table.h"
@@ -23,6 +24,7 @@ struct Pass {
   const KvLayout& kv_layout;
   std::byte* kv_pool;
   Workspace& work;
+  LinearObserver* observer = nullptr;
 
   int64_t num_tokens() const { return static_cast<int64_t>(batch.tokens.size()); }
 };
@@ -35,6 +37,10 @@ enum class BlockOutput : uint8_t {
 
 // The 8-bit forms of one row that products read; `worker` gives the memory.
 void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& rows, int64_t row);
+
+// RunLinear of the first num_tokens of `rows`, which the pass's observer, if any, sees.
+void RunLinears(Worker& worker, const Pass& pass, std::span<const LinearJob> jobs, const ActivationRows& rows,
+                int64_t num_tokens);
 
 // The last product of a block, from `input` to where `output` says.
 void RunOutputLinear(Worker& worker, const Pass& pass, const Linear& linear, const ActivationRows& input,

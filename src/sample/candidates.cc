@@ -12,7 +12,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Candidates that are dropped with one comparison when the best of them is not kept.
-constexpr size_t kChunk = 64;
+constexpr size_t kCandidateChunk = 64;
 
 }  // namespace
 
@@ -41,8 +41,8 @@ void Candidates::Keep(Ranked last) {
   if (whole_) ids_.resize(logits_.size());
   size_t kept = 0;
   const auto last_index = static_cast<size_t>(last.index);
-  for (size_t begin = 0; begin < size_; begin += kChunk) {
-    const size_t end = std::min(begin + kChunk, size_);
+  for (size_t begin = 0; begin < size_; begin += kCandidateChunk) {
+    const size_t end = std::min(begin + kCandidateChunk, size_);
     if (MaxLogit({&logits_[begin], end - begin}) < last.logit) continue;
     for (size_t i = begin; i < end; ++i) {
       // Without branches: where most of a row stays or half of it, they would be guessed wrong all the time.

@@ -10,7 +10,7 @@ namespace adit::sample {
 namespace {
 
 // Logits that are skipped with one comparison when the best of them is not good enough.
-constexpr size_t kChunk = 64;
+constexpr size_t kSelectChunk = 64;
 
 // Drops all but the best `k`, the last of which then stands last. Precondition: 1 <= k <= ranked.size().
 void Prune(std::vector<Ranked>& ranked, size_t k) {
@@ -25,11 +25,11 @@ void SelectTopUnordered(std::span<const float> logits, int64_t k, std::vector<Ra
   out.clear();
   if (k == 0) return;
   const size_t count = std::min(static_cast<size_t>(k), logits.size());
-  out.reserve(std::min(2 * count, logits.size()) + kChunk);
+  out.reserve(std::min(2 * count, logits.size()) + kSelectChunk);
   // What does not exceed the k-th best so far cannot be among the k best: an equal one has the larger index.
   float threshold = -std::numeric_limits<float>::infinity();
-  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
-    const std::span<const float> chunk = logits.subspan(begin, std::min(kChunk, logits.size() - begin));
+  for (size_t begin = 0; begin < logits.size(); begin += kSelectChunk) {
+    const std::span<const float> chunk = logits.subspan(begin, std::min(kSelectChunk, logits.size() - begin));
     if (!(MaxLogit(chunk) > threshold)) continue;
     for (size_t i = 0; i < chunk.size(); ++i) {
       if (chunk[i] > threshold) out.push_back({chunk[i], static_cast<int64_t>(begin + i)});

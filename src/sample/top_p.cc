@@ -15,14 +15,14 @@ namespace {
 // one, and reach 32 below the best, where a weight is 1e-14; the last one holds what lies beyond. 4096 sums are 32 KiB.
 constexpr size_t kBuckets = 4096;
 constexpr float kBucketsPerUnit = 128.0f;
-constexpr size_t kChunk = 256;
+constexpr size_t kBucketChunk = 256;
 
 // So few candidates are one bucket: clearing and adding up 4096 sums would take longer than the rest.
 constexpr size_t kFewCandidates = 1024;
 
-// The buckets of up to kChunk candidates. They rise as the logit falls; a distance of inf, that of a logit of -inf,
-// falls into the last one.
-using BucketChunk = std::array<int32_t, kChunk>;
+// The buckets of up to kBucketChunk candidates. They rise as the logit falls; a distance of inf, that of a logit of
+// -inf, falls into the last one.
+using BucketChunk = std::array<int32_t, kBucketChunk>;
 void FindBuckets(std::span<const float> logits, float max, BucketChunk& buckets) {
   for (size_t i = 0; i < logits.size(); ++i) {
     const float bucket = (max - logits[i]) * kBucketsPerUnit;
@@ -31,13 +31,13 @@ void FindBuckets(std::span<const float> logits, float max, BucketChunk& buckets)
 }
 
 std::span<const float> ChunkAt(std::span<const float> logits, size_t begin) {
-  return logits.subspan(begin, std::min(kChunk, logits.size() - begin));
+  return logits.subspan(begin, std::min(kBucketChunk, logits.size() - begin));
 }
 
 void SumByBucket(std::span<const float> logits, float max, std::span<double, kBuckets> sums) {
-  std::array<float, kChunk> weights;
+  std::array<float, kBucketChunk> weights;
   BucketChunk buckets;
-  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
+  for (size_t begin = 0; begin < logits.size(); begin += kBucketChunk) {
     const std::span<const float> chunk = ChunkAt(logits, begin);
     FindBuckets(chunk, max, buckets);
     ExpWeights(chunk, max, std::span(weights).first(chunk.size()));
@@ -47,7 +47,7 @@ void SumByBucket(std::span<const float> logits, float max, std::span<double, kBu
 
 void Gather(std::span<const float> logits, float max, int32_t bucket, std::vector<Ranked>& out) {
   BucketChunk buckets;
-  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
+  for (size_t begin = 0; begin < logits.size(); begin += kBucketChunk) {
     const std::span<const float> chunk = ChunkAt(logits, begin);
     FindBuckets(chunk, max, buckets);
     for (size_t i = 0; i < chunk.size(); ++i) {

@@ -24,6 +24,8 @@ class AnswerWriter {
   // The last events of an answer that is complete, and of one that failed on the way.
   virtual void WriteEnd(std::string& out) = 0;
   virtual void WriteFailure(const ApiError& error, std::string& out) = 0;
+  // Of a stream.
+  virtual const char* stream_type() const { return "text/event-stream; charset=utf-8"; }
   // What fills silence.
   virtual const char* ping() const { return ": ping\n\n"; }
 };

@@ -1,15 +1,20 @@
 // OpenAI's /v1/batches.
 #include <fmt/core.h>
 
+#include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 
+#include "base/error.h"
 #include "server/batch_endpoints.h"
 #include "server/json_fields.h"
 #include "server/list_page.h"
+#include "server/model_pool.h"
 #include "server/request_body.h"
 #include "server/request_checks.h"
 #include "server/service.h"
@@ -19,6 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// How often it is looked whether a model is there.
+constexpr std::chrono::milliseconds kModelPatience{100};
 constexpr int64_t kUsualBatches = 20;
 constexpr int64_t kMostBatches = 100;
 constexpr size_t kMaxMetadata = 16;
@@ -30,13 +37,28 @@ class ServiceHost : public BatchHost {
  public:
   explicit ServiceHost(Service& service) : service_(service) {}
 
-  const ServedModel* Model() override {
-    const ServedModel* served = service_.model();
-    return served != nullptr && served->generates() ? served : nullptr;
+  Result<std::shared_ptr<const ServedModel>> Model(const std::string& name,
+                                                   const std::function<bool()>& give_up) override {
+    while (service_.models().start_progress()) {
+      if (give_up()) return Cancelled("no model is there yet");
+      std::this_thread::sleep_for(kModelPatience);
+    }
+    TicketPtr ticket = service_.models().Ask(name, [] {});
+    std::optional<PoolTicket::Outcome> outcome;
+    while (!(outcome = ticket->outcome())) {
+      if (give_up()) return Cancelled("the model is not loaded yet");
+      std::this_thread::sleep_for(kModelPatience);
+    }
+    ADIT_RETURN_IF_ERROR(outcome->status);
+    if (!outcome->lease->generates()) {
+      return InvalidArgument("'{}' makes embeddings, and batches are of texts", outcome->lease->name());
+    }
+    return std::move(outcome->lease);
   }
   bool IsBusy() override { return service_.draining() || !service_.live().empty(); }
-  std::optional<ApiError> Check(const ApiRequest& request) override {
-    return CheckAsked(service_, request.model, request.ignored);
+  bool HasSeveralModels() override { return !service_.models().is_single(); }
+  std::optional<ApiError> Check(const ServedModel& served, const ApiRequest& request) override {
+    return CheckAsked(service_, served, request.model, request.ignored);
   }
 
  private:

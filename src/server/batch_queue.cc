@@ -29,11 +29,25 @@ constexpr size_t kMaxPrefill = 1;
 // Tokens after which a request rests whose queue has paused.
 constexpr int64_t kMaxUnread = 4;
 constexpr int32_t kLowestPriority = 1000;
-// How often it is looked whether a model is there.
-constexpr std::chrono::milliseconds kModelPatience{100};
+// How often it is looked whether clients still wait.
+constexpr std::chrono::milliseconds kPatience{100};
+// For how long a model that others may wait for is kept while the queue rests.
+constexpr std::chrono::seconds kKeepModel{2};
 
 int64_t NowSeconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// The model that the first request of an input names; empty where it names none.
+std::string FirstModelOf(const std::string& input) {
+  TextLines lines(input);
+  for (std::string_view line; lines.Next(line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() || !json.contains("body") || !json["body"].is_object()) continue;
+    const auto model = json["body"].find("model");
+    return model != json["body"].end() && model->is_string() ? model->get<std::string>() : "";
+  }
+  return {};
 }
 
 }  // namespace
@@ -41,8 +55,12 @@ int64_t NowSeconds() {
 // One batch while its lines are run.
 class BatchQueue::Job : public BatchJob {
  public:
-  Job(BatchQueue& queue, BatchRecord& record, const std::string& input, std::unordered_set<std::string> answered)
-      : queue_(queue), record_(record), lines_(input), answered_(std::move(answered)) {}
+  Job(BatchQueue& queue, BatchRecord& record, const ServedModel& served, const std::string& input,
+      std::unordered_set<std::string> answered)
+      : queue_(queue), record_(record), served_(served), lines_(input), answered_(std::move(answered)) {}
+
+  // Whether it has stopped for the sake of other models.
+  bool away() const { return away_; }
 
   Result<bool> Next(BatchInputLine& line) override {
     std::string_view text;
@@ -59,11 +77,10 @@ class BatchQueue::Job : public BatchJob {
       return ApiError{
           .code = "unsupported_parameter", .message = "'stream' is not supported in a batch", .param = "stream"};
     }
-    if (auto error = queue_.host_->Check(request); error) return error;
-    const ServedModel& served = *queue_.host_->Model();
+    if (auto error = queue_.host_->Check(served_, request); error) return error;
     request.generation.priority = kLowestPriority;
     request.generation.max_unread = kMaxUnread;
-    request.generation.tenant = served.TenantIndex(record_.tenant);
+    request.generation.tenant = served_.TenantIndex(record_.tenant);
     request.generation.cache_salt = record_.tenant + '\n' + request.generation.cache_salt;
     return std::nullopt;
   }
@@ -73,17 +90,24 @@ class BatchQueue::Job : public BatchJob {
     return Status();
   }
   BatchPace Pace() override {
-    if (queue_.stopping_ || NowSeconds() >= record_.expires_s || queue_.IsCancelled(record_.id)) {
-      return BatchPace::kStop;
+    if (queue_.IsToStop(record_)) return BatchPace::kStop;
+    const auto now = std::chrono::steady_clock::now();
+    if (!queue_.host_->IsBusy()) {
+      busy_since_ = now;
+      return BatchPace::kGo;
     }
-    return queue_.host_->IsBusy() ? BatchPace::kPause : BatchPace::kGo;
+    away_ = now - busy_since_ > kKeepModel && queue_.host_->HasSeveralModels();
+    return away_ ? BatchPace::kStop : BatchPace::kPause;
   }
   void Progress(const BatchSummary&, int64_t) override { queue_.Update(record_); }
 
  private:
   BatchQueue& queue_;
   BatchRecord& record_;
+  const ServedModel& served_;
   TextLines lines_;
+  std::chrono::steady_clock::time_point busy_since_ = std::chrono::steady_clock::now();
+  bool away_ = false;
   const std::unordered_set<std::string> answered_;
 };
 
@@ -233,12 +257,22 @@ void BatchQueue::RunOne(BatchRecord record) {
   }
   Status status = Begin(record, *input);
   if (record.ended()) return;
-  while (status.ok() && host_->Model() == nullptr && !stopping_ && !IsCancelled(record.id) &&
-         NowSeconds() < record.expires_s) {
-    std::this_thread::sleep_for(kModelPatience);
-  }
-  if (status.ok() && host_->Model() != nullptr) status = RunLines(record, *input);
+  if (status.ok()) status = RunAllLines(record, *input);
   End(record, status, *input);
+}
+
+bool BatchQueue::IsToStop(const BatchRecord& record) const {
+  return stopping_ || NowSeconds() >= record.expires_s || IsCancelled(record.id);
+}
+
+// A model that is kept while clients have the engine would keep those waiting who want another one: it is given back,
+// and what has no result by then is begun again.
+Status BatchQueue::RunAllLines(BatchRecord& record, const std::string& input) {
+  for (;;) {
+    while (host_->IsBusy() && !IsToStop(record)) std::this_thread::sleep_for(kPatience);
+    ADIT_ASSIGN_OR_RETURN(const RunEnd end, RunLines(record, input));
+    if (end != RunEnd::kAway) return Status();
+  }
 }
 
 // Checks the input of one that is new, and makes its files.
@@ -267,7 +301,7 @@ Status BatchQueue::Begin(BatchRecord& record, const std::string& input) {
   return Save(batches_.at(record.id));
 }
 
-Status BatchQueue::RunLines(BatchRecord& record, const std::string& input) {
+Result<BatchQueue::RunEnd> BatchQueue::RunLines(BatchRecord& record, const std::string& input) {
   std::unordered_set<std::string> answered;
   for (const bool is_error : {false, true}) {
     const std::string& id = is_error ? record.error_file_id : record.output_file_id;
@@ -277,13 +311,19 @@ Status BatchQueue::RunLines(BatchRecord& record, const std::string& input) {
     (is_error ? record.failed : record.completed) = static_cast<int64_t>(results.custom_ids.size());
     answered.merge(results.custom_ids);
   }
-  Job job(*this, record, input, std::move(answered));
-  const ServedModel& served = *host_->Model();
-  ADIT_ASSIGN_OR_RETURN(const BatchSummary summary, RunBatch(served.engine(), served.api(), job,
+  // All lines of a batch are for one model.
+  const Result<std::shared_ptr<const ServedModel>> served =
+      host_->Model(FirstModelOf(input), [&] { return IsToStop(record); });
+  if (served.status().code() == StatusCode::kCancelled) return RunEnd::kStopped;
+  ADIT_RETURN_IF_ERROR(served.status());
+  Job job(*this, record, **served, input, std::move(answered));
+  ADIT_ASSIGN_OR_RETURN(const BatchSummary summary, RunBatch((*served)->engine(), (*served)->api(), job,
                                                              {.max_live = kMaxLive, .max_prefill = kMaxPrefill}));
   Update(record);
-  if (!summary.interrupted) record.Reach(BatchStatus::kFinalizing, NowSeconds());
-  return Status();
+  if (job.away()) return RunEnd::kAway;
+  if (summary.interrupted) return RunEnd::kStopped;
+  record.Reach(BatchStatus::kFinalizing, NowSeconds());
+  return RunEnd::kDone;
 }
 
 void BatchQueue::End(BatchRecord& record, const Status& status, const std::string& input) {

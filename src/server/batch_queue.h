@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,12 +27,16 @@ class BatchHost {
  public:
   virtual ~BatchHost() = default;
 
-  // The model that answers; null while there is none. It stays to the end of the queue.
-  virtual const ServedModel* Model() = 0;
+  // The model of that name, the default where it is empty, once it is loaded, and kept as long as the result lives.
+  // Cancelled when `give_up`, asked ten times a second, says so first; else why it cannot be had.
+  virtual Result<std::shared_ptr<const ServedModel>> Model(const std::string& name,
+                                                           const std::function<bool()>& give_up) = 0;
   // Requests of clients that wait for their answers are under way, or none are to begin.
   virtual bool IsBusy() = 0;
-  // Why a request is not taken, whatever its kind.
-  virtual std::optional<ApiError> Check(const ApiRequest& request) = 0;
+  // Whether a model that is kept may keep others from being loaded.
+  virtual bool HasSeveralModels() = 0;
+  // Why a request is not taken by the model, whatever its kind.
+  virtual std::optional<ApiError> Check(const ServedModel& served, const ApiRequest& request) = 0;
 };
 
 // Batches of requests, run one after the other on a thread of its own while nobody else wants the engine. They survive
@@ -63,7 +68,11 @@ class BatchQueue {
   std::optional<BatchRecord> WaitForNext();
   void RunOne(BatchRecord record);
   Status Begin(BatchRecord& record, const std::string& input);
-  Status RunLines(BatchRecord& record, const std::string& input);
+  // Runs what has no result yet, until it is done or is to stop: kAway where a model is given back to others.
+  enum class RunEnd : uint8_t { kDone, kStopped, kAway };
+  Result<RunEnd> RunLines(BatchRecord& record, const std::string& input);
+  Status RunAllLines(BatchRecord& record, const std::string& input);
+  bool IsToStop(const BatchRecord& record) const;
   void End(BatchRecord& record, const Status& status, const std::string& input);
   // What is told of lines that a batch has no time for.
   Status TellExpired(BatchRecord& record, const std::string& input);

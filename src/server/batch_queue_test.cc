@@ -30,9 +30,12 @@ class BatchQueueTest : public testing::Test {
   class Host : public BatchHost {
    public:
     explicit Host(BatchQueueTest& test) : test_(test) {}
-    const ServedModel* Model() override { return test_.served_.get(); }
+    Result<std::shared_ptr<const ServedModel>> Model(const std::string&, const std::function<bool()>&) override {
+      return test_.served_;
+    }
+    bool HasSeveralModels() override { return test_.several_; }
     bool IsBusy() override { return test_.busy_; }
-    std::optional<ApiError> Check(const ApiRequest& request) override {
+    std::optional<ApiError> Check(const ServedModel&, const ApiRequest& request) override {
       if (request.model == "tiny") return std::nullopt;
       return ApiError{.status = 404, .code = "model_not_found", .message = "m", .param = "model"};
     }
@@ -105,7 +108,8 @@ class BatchQueueTest : public testing::Test {
 
   std::string folder_;
   std::atomic<bool> busy_ = false;
-  std::unique_ptr<ServedModel> served_;
+  std::atomic<bool> several_ = false;
+  std::shared_ptr<const ServedModel> served_;
   std::unique_ptr<FileStore> files_;
   std::unique_ptr<BatchQueue> queue_;
 };
@@ -198,6 +202,21 @@ TEST_F(BatchQueueTest, ACancelledBatchKeepsItsResults) {
   EXPECT_LT(record.completed, 40);
   EXPECT_EQ(static_cast<int64_t>(IdsOf(record.output_file_id).size()), record.completed);
   EXPECT_EQ(queue_->Cancel("t", id)->status, BatchStatus::kCancelled);
+}
+
+TEST_F(BatchQueueTest, GivesItsModelBackWhileOthersAreServed) {
+  several_ = true;
+  std::string input;
+  for (int i = 0; i < 40; ++i) input += Line(std::to_string(i), R"("max_tokens": 60)");
+  const std::string id = Submit(input);
+  WaitForResults(id, 1);
+  busy_ = true;
+  WaitUntil([&] { return served_.use_count() == 1; });
+  EXPECT_FALSE(queue_->Find("t", id)->ended());
+  busy_ = false;
+  const BatchRecord record = Wait(id);
+  EXPECT_EQ(record.status, BatchStatus::kCompleted);
+  EXPECT_EQ(IdsOf(record.output_file_id).size(), 40u);
 }
 
 TEST_F(BatchQueueTest, FailsWhenThereIsNoRoomForResults) {

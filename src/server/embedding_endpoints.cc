@@ -8,8 +8,10 @@
 #include <utility>
 #include <variant>
 
+#include "server/answer_writer.h"
 #include "server/embedding_json.h"
 #include "server/embedding_request.h"
+#include "server/ollama_request.h"
 #include "server/request_body.h"
 #include "server/request_checks.h"
 #include "server/service.h"
@@ -29,7 +31,8 @@ bool AllFinite(const engine::Embeddings& embeddings) {
 class EmbeddingReply : public Reply {
  public:
   EmbeddingReply(Call& call, std::vector<std::string> ignored, Finish finish)
-      : service_(call.service),
+      : model_(call.model),
+        service_(call.service),
         record_(call.record),
         wake_(call.wake),
         ignored_(std::move(ignored)),
@@ -75,6 +78,7 @@ class EmbeddingReply : public Reply {
  private:
   void Fail(const ApiError& error, ReplyOutput& out) { ErrorReply(error, *record_)->Advance(out, false); }
 
+  const ModelLease model_;  // gone last
   Service& service_;
   const std::shared_ptr<RequestRecord> record_;
   const std::function<void()> wake_;
@@ -93,14 +97,14 @@ std::unique_ptr<Reply> Embed(Call& call,
                              std::variant<Request, ApiError> (*read)(const nlohmann::json&, const EmbeddingModel&),
                              MakeBody make_body) {
   Service& service = call.service;
-  const ServedModel& served = *service.model();
+  const ServedModel& served = *call.model;
   if (service.draining()) return ErrorReply(*service.NotReady(), *call.record);
   const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
   std::variant<Request, ApiError> result = read(std::get<nlohmann::json>(body), ModelOf(served));
   if (const auto* error = std::get_if<ApiError>(&result)) return ErrorReply(*error, *call.record);
   Request& request = std::get<Request>(result);
-  if (const auto error = CheckAsked(service, request.wish.model, request.wish.ignored); error) {
+  if (const auto error = CheckAsked(call, request.wish.model, request.wish.ignored); error) {
     return ErrorReply(*error, *call.record);
   }
   std::vector<std::vector<int32_t>> texts = std::exchange(request.wish.request.texts, {});
@@ -123,11 +127,19 @@ int64_t SecondsSinceEpoch() {
 }  // namespace
 
 std::unique_ptr<Reply> Embeddings(Call& call) {
-  const int64_t dim = call.service.model()->model().spec().hidden_dim;
+  const int64_t dim = call.model->model().spec().hidden_dim;
   return Embed<EmbeddingsRequest>(call, &ReadEmbeddings,
                                   [dim](const EmbeddingsRequest& request, const engine::Embeddings& embeddings) {
                                     return EmbeddingsBody(request, embeddings, dim);
                                   });
+}
+
+std::unique_ptr<Reply> OllamaEmbed(Call& call) {
+  const std::string model = call.model->name();
+  return Embed<EmbeddingsRequest>(
+      call, &ReadOllamaEmbed, [model](const EmbeddingsRequest& request, const engine::Embeddings& embeddings) {
+        return JsonText({{"model", model}, {"embeddings", embeddings}, {"prompt_eval_count", request.wish.num_tokens}});
+      });
 }
 
 std::unique_ptr<Reply> Rerank(Call& call) {

@@ -31,13 +31,15 @@ int64_t SecondsSinceEpoch() {
 // One request from its submission to the last byte of its answer.
 class GenerationReply : public Reply {
  public:
-  GenerationReply(ApiRequest request, const GenerationPlan& plan, const ServedModel& served, Call& call)
-      : request_(std::move(request)),
-        answer_(request_, served.api().tokenizer),
+  GenerationReply(ApiRequest request, const GenerationPlan& plan, Call& call)
+      : model_(call.model),
+        request_(std::move(request)),
+        answer_(request_, model_->api().tokenizer),
         head_{.id = call.record->id, .created_s = SecondsSinceEpoch()},
         writer_(plan.make_writer(answer_, head_)),
-        engine_(served.engine()),
+        engine_(model_->engine()),
         service_(call.service),
+        metrics_(service_.metrics().Of(model_->name())),
         record_(call.record),
         wake_(call.wake),
         rename_(plan.rename),
@@ -50,7 +52,7 @@ class GenerationReply : public Reply {
   std::optional<ApiError> Submit() {
     record_->generates = true;
     record_->prompt_tokens = answer_.usage().prompt_tokens;
-    service_.metrics().CountParams(request_.generation.num_answers, request_.generation.max_tokens);
+    metrics_.CountParams(request_.generation.num_answers, request_.generation.max_tokens);
     if (request_.constraint) compilation_ = engine_.model().grammars().Begin(request_.constraint->spec, wake_);
     std::optional<ApiError> error = Start();
     if (!error) service_.live().Add(record_, wake_);
@@ -116,7 +118,7 @@ class GenerationReply : public Reply {
     out.done = ended;
     if (out.body.empty() || headed_) return;
     // Only now, so that what fails before the first token has a status of its own.
-    SetHead(out, "text/event-stream; charset=utf-8");
+    SetHead(out, writer_->stream_type());
     out.head.headers.emplace_back("Cache-Control", "no-cache");
     out.head.headers.emplace_back("X-Accel-Buffering", "no");
   }
@@ -153,7 +155,7 @@ class GenerationReply : public Reply {
                                              .type = "timeout_error",
                                              .code = "deadline_exceeded",
                                              .message = "the deadline passed before the first token"});
-    if (error.status == 429) error.retry_after_s = std::ceil(service_.model()->engine().stats().queue_seconds);
+    if (error.status == 429) error.retry_after_s = std::ceil(engine_.stats().queue_seconds);
     record_->error_code = error.code;
     if (headed_) {
       writer_->WriteFailure(error, out.body);
@@ -174,7 +176,7 @@ class GenerationReply : public Reply {
       total += choice.num_tokens();
       if (news > 0 && num_tokens_[i] > 0) {
         const double each_s = (now_s - last_token_s_[i]) / static_cast<double>(news);
-        for (int64_t k = 0; k < news; ++k) service_.metrics().CountInterval(each_s);
+        for (int64_t k = 0; k < news; ++k) metrics_.CountInterval(each_s);
       }
       if (news > 0) {
         if (record_->first_token_s == 0.0) record_->first_token_s = now_s - record_->start_s;
@@ -183,8 +185,9 @@ class GenerationReply : public Reply {
       }
       if (choice.has_stats() && !counted_[i]) {
         counted_[i] = true;
-        service_.metrics().CountAnswer(choice.stats(), choice.finish_reason());
+        metrics_.CountAnswer(choice.stats(), choice.finish_reason());
         if (i == 0) record_->finish_reason = choice.finish_reason();
+        guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);
         record_->queue_s = choice.stats().queue_seconds;
       }
     }
@@ -192,12 +195,14 @@ class GenerationReply : public Reply {
     record_->output_tokens.store(total, std::memory_order_relaxed);
   }
 
+  const ModelLease model_;  // gone last
   ApiRequest request_;
   ApiAnswer answer_;  // of request_
   const AnswerHead head_;
   const std::unique_ptr<AnswerWriter> writer_;  // of answer_
   engine::Engine& engine_;
   Service& service_;
+  ModelMetrics& metrics_;
   const std::shared_ptr<RequestRecord> record_;
   const std::function<void()> wake_;
   void (*const rename_)(ApiError& error);              // as GenerationPlan has it
@@ -236,11 +241,21 @@ std::optional<ApiError> ReadHeaders(const HttpRequest& http, const nlohmann::jso
   return std::nullopt;
 }
 
+// What would tell of a text that a rule has taken away.
+std::optional<ApiError> CheckGuarded(const ApiRequest& request, const guard::Rules& rules) {
+  if (!rules.Changes(guard::Side::kOutput)) return std::nullopt;
+  const char* param = request.logprobs ? "logprobs" : request.token_ids ? "return_token_ids" : nullptr;
+  if (param == nullptr) return std::nullopt;
+  return ApiError{.code = "unsupported_parameter",
+                  .message = fmt::format("'{}' is not supported here: rules of this server redact answers", param),
+                  .param = param};
+}
+
 }  // namespace
 
 std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, GenerationPlan plan) {
   Service& service = call.service;
-  const ServedModel& served = *service.model();
+  const ServedModel& served = *call.model;
   if (service.draining()) return ErrorReply(*service.NotReady(), *call.record);
   const auto refuse = [&](ApiError error) {
     if (plan.rename != nullptr) plan.rename(error);
@@ -249,13 +264,18 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
   std::variant<ApiRequest, ApiError> read = ReadRequest(body, plan.kind, served.api(), plan.text);
   if (auto* error = std::get_if<ApiError>(&read)) return refuse(std::move(*error));
   ApiRequest& request = std::get<ApiRequest>(read);
+  if (service.guard() != nullptr) {
+    if (auto error = CheckGuarded(request, *service.guard()); error) return refuse(*std::move(error));
+    request.guard = service.guard();
+    request.input_verdicts = call.record->verdicts;
+  }
   request.ignored.insert(request.ignored.end(), plan.ignored.begin(), plan.ignored.end());
-  if (auto error = CheckAsked(service, request.model, request.ignored); error) return refuse(*std::move(error));
+  if (auto error = CheckAsked(call, request.model, request.ignored); error) return refuse(*std::move(error));
   if (auto error = ReadHeaders(call.request, body, request); error) return refuse(*std::move(error));
   // The engine keeps tenants apart by their index; one that it does not know shares the first one's.
   request.generation.tenant = served.TenantIndex(call.holder.tenant);
   request.generation.cache_salt = call.holder.tenant + '\n' + request.generation.cache_salt;
-  auto reply = std::make_unique<GenerationReply>(std::move(request), plan, served, call);
+  auto reply = std::make_unique<GenerationReply>(std::move(request), plan, call);
   if (auto error = reply->Submit(); error) return refuse(*std::move(error));
   return reply;
 }

@@ -37,6 +37,7 @@ std::string_view ReasonPhrase(int status) {
   };
   constexpr Phrase kPhrases[] = {{200, "OK"},
                                  {204, "No Content"},
+                                 {308, "Permanent Redirect"},
                                  {400, "Bad Request"},
                                  {401, "Unauthorized"},
                                  {403, "Forbidden"},

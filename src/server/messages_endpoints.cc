@@ -10,6 +10,7 @@
 
 #include "server/chat_fields.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/messages_request.h"
 #include "server/messages_writer.h"
 #include "server/request_body.h"
@@ -36,7 +37,8 @@ std::optional<ApiError> CheckVersion(const HttpRequest& request) {
 
 std::variant<ChatBody, ApiError> ReadChatBody(Call& call, MessagesUse use) {
   if (auto error = CheckVersion(call.request); error) return *std::move(error);
-  std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+  std::variant<nlohmann::json, ApiError> body =
+      use == MessagesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ChatOfMessages(std::get<nlohmann::json>(body), use);
 }
@@ -60,9 +62,9 @@ std::unique_ptr<Reply> CountMessageTokens(Call& call) {
   std::variant<ChatBody, ApiError> read = ReadChatBody(call, MessagesUse::kCount);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   const ChatBody& chat = std::get<ChatBody>(read);
-  const ApiModel& model = call.service.model()->api();
+  const ApiModel& model = call.model->api();
   const std::string name = chat.body->value("model", model.name);
-  if (const auto error = CheckAsked(call.service, name, chat.ignored); error) return ErrorReply(*error, *call.record);
+  if (const auto error = CheckAsked(call, name, chat.ignored); error) return ErrorReply(*error, *call.record);
   std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model, OrderedMessagesText(chat, call.request.body));
   if (auto* error = std::get_if<ApiError>(&count)) {
     RenameForMessages(*error);

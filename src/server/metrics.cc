@@ -7,6 +7,8 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -57,37 +59,20 @@ const Buckets& CountBuckets() {
   return kBuckets;
 }
 
-}  // namespace
-
-class Metrics::Impl {
+// Histograms of one model.
+class ModelHistograms : public ModelMetrics {
  public:
-  Impl(std::string_view model, std::string_view version) : model_(model), version_(version) {}
+  ModelHistograms(prometheus::Registry& registry, const std::string& model, Family<Counter>& success)
+      : registry_(registry), model_(model), success_(success) {}
 
-  void Count(const RequestRecord& record, bool client_gone, double seconds) {
-    const std::string status = std::to_string(client_gone ? 499 : record.status);
-    http_requests_
-        .Add(
-            {{"method", MethodOf(record)}, {"path", record.route.empty() ? "other" : record.route}, {"status", status}})
-        .Increment();
-    http_seconds_.Observe(seconds);
-    if (!record.error_code.empty()) rejected_.Add({{"code", record.error_code}}).Increment();
-    if (!record.generates) return;
-    if (client_gone) {
-      const bool decodes = record.output_tokens.load(std::memory_order_relaxed) > 0;
-      cancelled_.Add({{"phase", decodes ? "decode" : "prefill"}}).Increment();
-    } else if (record.status == 200) {
-      latency_.Observe(seconds);
-    }
-  }
-
-  void CountParams(int64_t num_answers, int64_t max_tokens) {
+  void CountParams(int64_t num_answers, int64_t max_tokens) override {
     params_n_.Observe(static_cast<double>(num_answers));
     params_max_tokens_.Observe(static_cast<double>(max_tokens));
   }
 
-  void CountInterval(double seconds) { interval_.Observe(seconds); }
+  void CountInterval(double seconds) override { interval_.Observe(seconds); }
 
-  void CountAnswer(const AnswerStats& stats, std::string_view finish_reason) {
+  void CountAnswer(const AnswerStats& stats, std::string_view finish_reason) override {
     const std::string_view reason = stats.reason == FinishReason::kDeadline ? "deadline"
                                     : stats.reason == FinishReason::kCancelled && finish_reason == "length"
                                         ? "abort"
@@ -106,16 +91,86 @@ class Metrics::Impl {
                        static_cast<double>(stats.output_tokens - 1));
   }
 
+  void CountLatency(double seconds) { latency_.Observe(seconds); }
+
+ private:
+  Histogram& Add(const char* name, const char* help, const Buckets& buckets) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_).Add({{"model", model_}}, buckets);
+  }
+
+  prometheus::Registry& registry_;
+  const std::string model_;
+  Family<Counter>& success_;
+  Histogram& first_token_ =
+      Add("adit_time_to_first_token_seconds", "From submission to the first token", FirstTokenBuckets());
+  Histogram& interval_ = Add("adit_inter_token_latency_seconds", "Between two tokens of an answer", IntervalBuckets());
+  Histogram& per_token_ =
+      Add("adit_request_time_per_output_token_seconds", "Mean time between the tokens of an answer", IntervalBuckets());
+  Histogram& latency_ =
+      Add("adit_e2e_request_latency_seconds", "From header to last byte, of answers", LatencyBuckets());
+  Histogram& queue_ = Add("adit_request_queue_time_seconds", "From submission to the first step", LatencyBuckets());
+  Histogram& inference_ =
+      Add("adit_request_inference_time_seconds", "From the first step to the end", LatencyBuckets());
+  Histogram& prefill_ =
+      Add("adit_request_prefill_time_seconds", "From the first step to the first token", LatencyBuckets());
+  Histogram& decode_ = Add("adit_request_decode_time_seconds", "From the first token to the end", LatencyBuckets());
+  Histogram& prompt_tokens_ = Add("adit_request_prompt_tokens", "Tokens of prompts", TokenBuckets());
+  Histogram& generation_tokens_ = Add("adit_request_generation_tokens", "Tokens of answers", TokenBuckets());
+  Histogram& params_n_ = Add("adit_request_params_n", "Answers asked for", CountBuckets());
+  Histogram& params_max_tokens_ =
+      Add("adit_request_params_max_tokens", "Most tokens of an answer asked for", TokenBuckets());
+};
+
+}  // namespace
+
+class Metrics::Impl {
+ public:
+  Impl(std::string_view model, std::string_view version) : model_(model), version_(version) { Of(model_); }
+
+  void Count(const RequestRecord& record, bool client_gone, double seconds) {
+    const std::string status = std::to_string(client_gone ? 499 : record.status);
+    http_requests_
+        .Add(
+            {{"method", MethodOf(record)}, {"path", record.route.empty() ? "other" : record.route}, {"status", status}})
+        .Increment();
+    http_seconds_.Observe(seconds);
+    if (!record.error_code.empty()) rejected_.Add({{"code", record.error_code}}).Increment();
+    for (const guard::Verdict& verdict : record.verdicts) {
+      verdicts_
+          .Add({{"rule", verdict.rule->name},
+                {"action", std::string(guard::ActionName(verdict.rule->action))},
+                {"side", std::string(guard::SideName(verdict.side))}})
+          .Increment(static_cast<double>(verdict.count));
+    }
+    if (!record.generates) return;
+    if (client_gone) {
+      const bool decodes = record.output_tokens.load(std::memory_order_relaxed) > 0;
+      cancelled_.Add({{"phase", decodes ? "decode" : "prefill"}}).Increment();
+    } else if (record.status == 200) {
+      Of(record.model).CountLatency(seconds);
+    }
+  }
+
+  ModelHistograms& Of(const std::string& model) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<ModelHistograms>& found = models_[model];
+    if (found == nullptr) found = std::make_unique<ModelHistograms>(registry_, model, success_);
+    return *found;
+  }
+
   std::string Text(const MetricsNow& now) const {
     std::vector<MetricFamily> families = registry_.Collect();
-    if (now.engine != nullptr) AddEngine(now, families);
-    if (now.embeddings) AddEmbeddings(*now.embeddings, families);
+    for (const ModelFigures& model : now.models) {
+      AddState(model, families);
+      if (model.engine) AddEngine(model, families);
+      if (model.embeddings) AddEmbeddings(model.model, *model.embeddings, families);
+    }
     Gauge("adit_http_connections", "Connections open now", static_cast<double>(now.http.connections), families);
     Count("adit_http_connections_total", "Connections taken", now.http.accepted, families);
     Gauge("adit_ready", "1 when requests are answered", now.ready ? 1 : 0, families);
     Gauge("process_resident_memory_bytes", "Memory that the process occupies", static_cast<double>(now.resident_bytes),
           families);
-    AddInfo("adit_build_info", "The version", {{"version", version_}}, families);
+    AddInfo(model_, "adit_build_info", "The version", {{"version", version_}}, families);
     std::ostringstream out;
     prometheus::TextSerializer().Serialize(out, families);
     return out.str();
@@ -139,9 +194,16 @@ class Metrics::Impl {
     return prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
   }
 
-  void Add(const char* name, const char* help, MetricType type, ClientMetric metric,
-           std::vector<MetricFamily>& out) const {
-    metric.label.push_back({"model", model_});
+  // Adds a figure of a model to its family, of which there may be one by now.
+  static void Add(const std::string& model, const char* name, const char* help, MetricType type, ClientMetric metric,
+                  std::vector<MetricFamily>& out) {
+    metric.label.push_back({"model", model});
+    for (MetricFamily& family : out) {
+      if (family.name == name) {
+        family.metric.push_back(std::move(metric));
+        return;
+      }
+    }
     MetricFamily family;
     family.name = name;
     family.help = help;
@@ -149,45 +211,82 @@ class Metrics::Impl {
     family.metric = {std::move(metric)};
     out.push_back(std::move(family));
   }
-  void Gauge(const char* name, const char* help, double value, std::vector<MetricFamily>& out) const {
+  static void AddGauge(const std::string& model, const char* name, const char* help, double value,
+                       std::vector<MetricFamily>& out) {
     ClientMetric metric;
     metric.gauge.value = value;
-    Add(name, help, MetricType::Gauge, std::move(metric), out);
+    Add(model, name, help, MetricType::Gauge, std::move(metric), out);
   }
-  void Count(const char* name, const char* help, int64_t value, std::vector<MetricFamily>& out) const {
+  static void AddCount(const std::string& model, const char* name, const char* help, int64_t value,
+                       std::vector<MetricFamily>& out) {
     ClientMetric metric;
     metric.counter.value = static_cast<double>(value);
-    Add(name, help, MetricType::Counter, std::move(metric), out);
+    Add(model, name, help, MetricType::Counter, std::move(metric), out);
   }
-  void AddInfo(const char* name, const char* help, std::vector<ClientMetric::Label> labels,
-               std::vector<MetricFamily>& out) const {
+  // Of the process.
+  void Gauge(const char* name, const char* help, double value, std::vector<MetricFamily>& out) const {
+    AddGauge(model_, name, help, value, out);
+  }
+  void Count(const char* name, const char* help, int64_t value, std::vector<MetricFamily>& out) const {
+    AddCount(model_, name, help, value, out);
+  }
+  static void AddInfo(const std::string& model, const char* name, const char* help,
+                      std::vector<ClientMetric::Label> labels, std::vector<MetricFamily>& out) {
     ClientMetric metric;
     metric.gauge.value = 1;
     metric.label = std::move(labels);
-    Add(name, help, MetricType::Gauge, std::move(metric), out);
+    Add(model, name, help, MetricType::Gauge, std::move(metric), out);
   }
 
-  void AddWaiting(int64_t num_waiting, std::vector<MetricFamily>& out) const {
+  static void AddState(const ModelFigures& model, std::vector<MetricFamily>& out) {
+    for (const char* state : {"unloaded", "loading", "loaded", "failed"}) {
+      ClientMetric metric;
+      metric.gauge.value = model.state == state ? 1 : 0;
+      metric.label.push_back({"state", state});
+      Add(model.model, "adit_model_state", "1 for the state that a model is in", MetricType::Gauge, std::move(metric),
+          out);
+    }
+  }
+
+  static void AddWaiting(const std::string& model, int64_t num_waiting, std::vector<MetricFamily>& out) {
     ClientMetric waiting;
     waiting.gauge.value = static_cast<double>(num_waiting);
     waiting.label.push_back({"reason", "capacity"});
-    Add("adit_num_requests_waiting", "Sequences that wait", MetricType::Gauge, std::move(waiting), out);
+    Add(model, "adit_num_requests_waiting", "Sequences that wait", MetricType::Gauge, std::move(waiting), out);
   }
 
-  void AddEmbeddings(const engine::EmbeddingStats& stats, std::vector<MetricFamily>& out) const {
-    Gauge("adit_num_requests_running", "Requests whose texts are embedded", static_cast<double>(stats.num_requests),
-          out);
-    AddWaiting(stats.num_waiting, out);
-    Count("adit_prompt_tokens_total", "Tokens of texts that were embedded", stats.tokens, out);
-    Count("adit_engine_steps_total", "Passes", stats.passes, out);
+  static void AddEmbeddings(const std::string& model, const engine::EmbeddingStats& stats,
+                            std::vector<MetricFamily>& out) {
+    AddGauge(model, "adit_num_requests_running", "Requests whose texts are embedded",
+             static_cast<double>(stats.num_requests), out);
+    AddWaiting(model, stats.num_waiting, out);
+    AddCount(model, "adit_prompt_tokens_total", "Tokens of texts that were embedded", stats.tokens, out);
+    AddCount(model, "adit_engine_steps_total", "Passes", stats.passes, out);
   }
 
-  void AddEngine(const MetricsNow& now, std::vector<MetricFamily>& out) const {
-    const engine::EngineStats& stats = *now.engine;
-    const auto gauge = [&](const char* name, const char* help, double value) { Gauge(name, help, value, out); };
-    const auto count = [&](const char* name, const char* help, int64_t value) { Count(name, help, value, out); };
+  static void AddSteps(const ModelFigures& model, std::vector<MetricFamily>& out) {
+    const engine::EngineStats& stats = *model.engine;
+    const std::pair<const char*, double> phases[] = {
+        {"plan", stats.plan_seconds}, {"model", stats.model_seconds}, {"sample", stats.sample_seconds}};
+    for (const auto& [phase, seconds] : phases) {
+      ClientMetric metric;
+      metric.counter.value = seconds;
+      metric.label.push_back({"phase", phase});
+      Add(model.model, "adit_step_seconds_total", "Time spent in steps, by what was done", MetricType::Counter,
+          std::move(metric), out);
+    }
+  }
+
+  static void AddEngine(const ModelFigures& model, std::vector<MetricFamily>& out) {
+    const engine::EngineStats& stats = *model.engine;
+    const auto gauge = [&](const char* name, const char* help, double value) {
+      AddGauge(model.model, name, help, value, out);
+    };
+    const auto count = [&](const char* name, const char* help, int64_t value) {
+      AddCount(model.model, name, help, value, out);
+    };
     gauge("adit_num_requests_running", "Sequences that run", static_cast<double>(stats.num_running));
-    AddWaiting(stats.num_waiting, out);
+    AddWaiting(model.model, stats.num_waiting, out);
     const double pages = static_cast<double>(std::max<int64_t>(1, stats.pages.num_pages));
     const double held = static_cast<double>(stats.pages.num_pages - stats.pages.num_free - stats.pages.num_cached);
     gauge("adit_kv_cache_usage_ratio", "Share of the pages that running sequences hold", held / pages);
@@ -196,8 +295,8 @@ class Metrics::Impl {
     gauge("adit_kv_pages_cached", "Pages that the prefix cache alone holds",
           static_cast<double>(stats.pages.num_cached));
     gauge("adit_kv_pages_total", "Pages there are", static_cast<double>(stats.pages.num_pages));
-    AddInfo("adit_cache_config_info", "The cache's shape",
-            {{"block_size", std::to_string(now.block_size)}, {"kv_tokens", std::to_string(now.kv_tokens)}}, out);
+    AddInfo(model.model, "adit_cache_config_info", "The cache's shape",
+            {{"block_size", std::to_string(model.block_size)}, {"kv_tokens", std::to_string(model.kv_tokens)}}, out);
     count("adit_prompt_tokens_total", "Tokens of prompts that were computed", stats.scheduler.prompt_tokens);
     count("adit_generation_tokens_total", "Tokens generated", stats.scheduler.output_tokens);
     count("adit_prefix_cache_queries_total", "Tokens of prompts looked for in the prefix cache",
@@ -209,19 +308,7 @@ class Metrics::Impl {
     count("adit_engine_cancelled_total", "Requests cancelled", stats.cancelled);
     count("adit_deadline_missed_total", "Requests whose time ran out", stats.missed_deadlines);
     gauge("adit_estimated_queue_seconds", "Until a request that came now would begin", stats.queue_seconds);
-    const auto seconds = [&](const char* phase, double value) {
-      ClientMetric metric;
-      metric.counter.value = value;
-      metric.label.push_back({"phase", phase});
-      return metric;
-    };
-    MetricFamily steps;
-    steps.name = "adit_step_seconds_total";
-    steps.help = "Time spent in steps, by what was done";
-    steps.type = MetricType::Counter;
-    steps.metric = {seconds("plan", stats.plan_seconds), seconds("model", stats.model_seconds),
-                    seconds("sample", stats.sample_seconds)};
-    out.push_back(std::move(steps));
+    AddSteps(model, out);
     // The engine's clock is the steady one; dashboards have the time of day.
     const double age_s = stats.last_step_s > 0 ? SteadySeconds() - stats.last_step_s : 0.0;
     gauge("adit_engine_last_step_age_seconds", "Since the last step", age_s);
@@ -234,28 +321,11 @@ class Metrics::Impl {
   Family<Counter>& rejected_ = AddCounters("adit_requests_rejected_total", "Requests answered with an error, by code");
   Family<Counter>& cancelled_ = AddCounters("adit_requests_cancelled_total", "Requests whose client went");
   Family<Counter>& success_ = AddCounters("adit_request_success_total", "Answers that ended, by why");
+  Family<Counter>& verdicts_ = AddCounters("adit_guard_verdicts_total", "What rules of the guard have found");
   Histogram& http_seconds_ = AddHistogram("http_request_duration_seconds", "From header to last byte", HttpBuckets());
-  Histogram& first_token_ =
-      AddHistogram("adit_time_to_first_token_seconds", "From submission to the first token", FirstTokenBuckets());
-  Histogram& interval_ =
-      AddHistogram("adit_inter_token_latency_seconds", "Between two tokens of an answer", IntervalBuckets());
-  Histogram& per_token_ = AddHistogram("adit_request_time_per_output_token_seconds",
-                                       "Mean time between the tokens of an answer", IntervalBuckets());
-  Histogram& latency_ =
-      AddHistogram("adit_e2e_request_latency_seconds", "From header to last byte, of answers", LatencyBuckets());
-  Histogram& queue_ =
-      AddHistogram("adit_request_queue_time_seconds", "From submission to the first step", LatencyBuckets());
-  Histogram& inference_ =
-      AddHistogram("adit_request_inference_time_seconds", "From the first step to the end", LatencyBuckets());
-  Histogram& prefill_ =
-      AddHistogram("adit_request_prefill_time_seconds", "From the first step to the first token", LatencyBuckets());
-  Histogram& decode_ =
-      AddHistogram("adit_request_decode_time_seconds", "From the first token to the end", LatencyBuckets());
-  Histogram& prompt_tokens_ = AddHistogram("adit_request_prompt_tokens", "Tokens of prompts", TokenBuckets());
-  Histogram& generation_tokens_ = AddHistogram("adit_request_generation_tokens", "Tokens of answers", TokenBuckets());
-  Histogram& params_n_ = AddHistogram("adit_request_params_n", "Answers asked for", CountBuckets());
-  Histogram& params_max_tokens_ =
-      AddHistogram("adit_request_params_max_tokens", "Most tokens of an answer asked for", TokenBuckets());
+
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<ModelHistograms>> models_;  // guarded by mutex_; each stays where it is
 };
 
 Metrics::Metrics(std::string_view model, std::string_view version) : impl_(std::make_unique<Impl>(model, version)) {}
@@ -264,11 +334,7 @@ Metrics::~Metrics() = default;
 void Metrics::Count(const RequestRecord& record, bool client_gone, double seconds) {
   impl_->Count(record, client_gone, seconds);
 }
-void Metrics::CountParams(int64_t num_answers, int64_t max_tokens) { impl_->CountParams(num_answers, max_tokens); }
-void Metrics::CountInterval(double seconds) { impl_->CountInterval(seconds); }
-void Metrics::CountAnswer(const AnswerStats& stats, std::string_view finish_reason) {
-  impl_->CountAnswer(stats, finish_reason);
-}
+ModelMetrics& Metrics::Of(const std::string& model) { return impl_->Of(model); }
 std::string Metrics::Text(const MetricsNow& now) const { return impl_->Text(now); }
 
 }  // namespace adit::server

@@ -20,6 +20,10 @@ struct BodySchema {
 
 constexpr const char* kChat =
     R"({"required": ["messages"], "properties": {"messages": {"$ref": "#/components/schemas/Messages"}}})";
+constexpr const char* kModelName =
+    R"({"required": ["model"], "properties": {"model": {"type": "string", "minLength": 1, "maxLength": 512}}})";
+constexpr const char* kOllamaError =
+    R"({"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}})";
 constexpr const char* kMessages = R"({"type": "array", "minItems": 1, "items": {"type": "object",
     "required": ["role", "content"], "properties": {"role": {"enum": ["user", "assistant"]},
     "content": {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "object",
@@ -56,6 +60,21 @@ constexpr BodySchema kBodies[] = {
     {"/v1/detokenize", R"({"required": ["tokens"], "properties": {"tokens": {"type": "array",
         "items": {"type": "integer", "minimum": 0}}}})"},
     {"/v1/apply-template", kChat},
+    {"/admin/models/load", kModelName},
+    {"/admin/models/unload", kModelName},
+    {"/admin/models/pull", kModelName},
+    {"/admin/models/pin", kModelName},
+    {"/admin/plan", kModelName},
+    {"/admin/models/swap", R"({"required": ["model", "source"], "properties": {"model": {"type": "string",
+        "minLength": 1, "maxLength": 512}, "source": {"type": "string", "minLength": 1, "maxLength": 512}}})"},
+    {"/api/chat", R"({"required": ["model"], "properties": {"model": {"type": "string"},
+        "messages": {"type": "array"}, "stream": {"type": ["boolean", "null"]}}})"},
+    {"/api/generate", R"({"required": ["model"], "properties": {"model": {"type": "string"},
+        "prompt": {"type": "string"}, "stream": {"type": ["boolean", "null"]}}})"},
+    {"/api/embed", R"({"required": ["model", "input"], "properties": {"model": {"type": "string"},
+        "input": {"type": ["string", "array"]}}})"},
+    {"/api/show", kModelName},
+    {"/api/pull", kModelName},
     {"/v1/files", R"({"required": ["file", "purpose"], "properties": {"file": {"type": "string"},
         "purpose": {"enum": ["batch"]}}})"},
     {"/v1/batches", R"({"required": ["input_file_id", "endpoint", "completion_window"], "properties": {
@@ -91,15 +110,33 @@ Json ErrorSchema() {
 
 Json Content(const char* type, Json schema) { return {{type, {{"schema", std::move(schema)}}}}; }
 
+// Of answers that are no JSON; null: they are.
+const char* TypeOfText(const Route& route) {
+  if (route.path == "/metrics") return "text/plain";
+  if (route.endpoint != &ShowUi) return nullptr;
+  if (route.path.ends_with(".js")) return "text/javascript";
+  if (route.path.ends_with(".css")) return "text/css";
+  return route.path.ends_with(".svg") ? "image/svg+xml" : "text/html";
+}
+
 Json Answers(const Route& route) {
   Json good = Content("application/json", {{"type", "object"}});
   if (route.path.ends_with("/content")) good = Content("application/octet-stream", {{"type", "string"}});
-  if (route.path == "/metrics") good = Content("text/plain", {{"type", "string"}});
-  if (route.cost == CostClass::kGenerate) good["text/event-stream"] = {{"schema", {{"type", "string"}}}};
-  return {{"200", {{"description", "The answer"}, {"content", std::move(good)}}},
-          {"default",
-           {{"description", "What is wrong"},
-            {"content", Content("application/json", {{"$ref", "#/components/schemas/Error"}})}}}};
+  if (const char* type = TypeOfText(route); type != nullptr) good = Content(type, {{"type", "string"}});
+  const bool is_ollama = !route.compat.empty();
+  if (is_ollama) {
+    good["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};
+  } else if (route.cost == CostClass::kGenerate || route.path == "/admin/models/events") {
+    good["text/event-stream"] = {{"schema", {{"type", "string"}}}};
+  }
+  const char* error = is_ollama ? "#/components/schemas/OllamaError" : "#/components/schemas/Error";
+  Json answers = {
+      {"200", {{"description", "The answer"}, {"content", std::move(good)}}},
+      {"default", {{"description", "What is wrong"}, {"content", Content("application/json", {{"$ref", error}})}}}};
+  if (route.path.starts_with("/admin/models/")) {
+    answers["202"] = {{"description", "It has begun"}, {"content", Content("application/json", {{"type", "object"}})}};
+  }
+  return answers;
 }
 
 Json Operation(const Route& route) {
@@ -114,7 +151,7 @@ Json Operation(const Route& route) {
     operation["parameters"] = Json::array(
         {{{"name", "id"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}, {"minLength", 1}}}}});
   }
-  if (route.body == BodyLimit::kFull) {
+  if (route.body != BodyLimit::kNone) {
     const char* type = route.path == "/v1/files" ? "multipart/form-data" : "application/json";
     operation["requestBody"] = {{"required", true}, {"content", Content(type, BodyOf(route.path))}};
   }
@@ -135,7 +172,10 @@ std::string OpenApiText(std::span<const Route> routes, std::string_view version)
                    {"info", {{"title", "adit"}, {"version", version}}},
                    {"components",
                     {{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
-                     {"schemas", {{"Error", ErrorSchema()}, {"Messages", Json::parse(kMessages)}}}}}};
+                     {"schemas",
+                      {{"Error", ErrorSchema()},
+                       {"OllamaError", Json::parse(kOllamaError)},
+                       {"Messages", Json::parse(kMessages)}}}}}};
   document["paths"] = std::move(paths);
   return document.dump();
 }

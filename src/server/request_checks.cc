@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "server/service.h"
+
 namespace adit::server {
 namespace {
 
@@ -9,15 +11,14 @@ constexpr size_t kMaxHeaderBytes = 1024;
 
 }  // namespace
 
-std::optional<ApiError> CheckAsked(const Service& service, const std::string& model,
+std::optional<ApiError> CheckAsked(const Call& call, const std::string& model,
                                    const std::vector<std::string>& ignored) {
-  const ServedModel& served = *service.model();
-  if (!served.Answers(model)) {
-    return ApiError{.status = 404,
-                    .code = "model_not_found",
-                    .message = fmt::format("the model '{}' is not served here; there is '{}'", model, served.name()),
-                    .param = "model"};
-  }
+  return CheckAsked(call.service, *call.model, model, ignored);
+}
+
+std::optional<ApiError> CheckAsked(Service& service, const ServedModel& served, const std::string& model,
+                                   const std::vector<std::string>& ignored) {
+  if (!served.Answers(model)) return UnknownModel(service.models(), model);
   if (service.options().strict_params && !ignored.empty()) {
     const std::string& name = ignored.front();
     return ApiError{.code = "unknown_parameter", .message = fmt::format("'{}' is not known", name), .param = name};

@@ -10,12 +10,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "guard/rules.h"
+
 namespace adit::server {
 
 // How an interface's clients want to be told of errors.
 enum class ErrorShape : uint8_t {
   kOpenAi,
   kAnthropic,
+  kOllama,
 };
 
 // What is known of a request: for its log line, the metrics and whoever administers. Written by the connection's
@@ -34,6 +37,7 @@ struct RequestRecord {
   double start_s = 0.0;     // of the steady clock
 
   // The connection's thread's.
+  std::string model;  // that answers it; empty: none
   int status = 0;
   std::string error_code;
   int64_t prompt_tokens = 0;
@@ -42,6 +46,7 @@ struct RequestRecord {
   double first_token_s = 0.0;  // 0: none came
   std::string finish_reason;   // of the first answer
   bool generates = false;
+  std::vector<guard::Verdict> verdicts;  // of rules, in what was asked and answered
   bool metered = false;  // it is counted against its key's quotas
 
   // Relaxed: figures, and a wish.

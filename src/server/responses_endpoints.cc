@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "server/chat_fields.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/json_fields.h"
 #include "server/list_page.h"
 #include "server/request_body.h"
@@ -110,7 +111,7 @@ ApiError CannotKeep(const Status& status) {
 }
 
 std::variant<ResponsesRequest, ApiError> Read(Call& call, ResponsesUse use, const std::string& id) {
-  std::variant<Json, ApiError> body = ReadBody(call.request);
+  std::variant<Json, ApiError> body = use == ResponsesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ReadResponsesRequest(std::get<Json>(body), use, id,
                               [&call](const std::string& previous) { return FindConversation(call, previous); });
@@ -154,8 +155,8 @@ std::unique_ptr<Reply> CountResponseTokens(Call& call) {
   std::variant<ResponsesRequest, ApiError> read = Read(call, ResponsesUse::kCount, id);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   const ChatBody& chat = std::get<ResponsesRequest>(read).chat;
-  const ApiModel& model = call.service.model()->api();
-  if (const auto error = CheckAsked(call.service, chat.body->value("model", model.name), chat.ignored); error) {
+  const ApiModel& model = call.model->api();
+  if (const auto error = CheckAsked(call, chat.body->value("model", model.name), chat.ignored); error) {
     return ErrorReply(*error, *call.record);
   }
   std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model, OrderedResponsesText(chat, call.request.body));

@@ -3,6 +3,8 @@
 namespace adit::server {
 namespace {
 
+constexpr std::string_view kOllama = "ollama";
+
 constexpr Route kRoutes[] = {
     // Generating.
     {"POST", "/v1/chat/completions", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator,
@@ -65,7 +67,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/ping", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &HealthReady},
     {"GET", "/version", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowVersion},
     {"GET", "/openapi.json", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowOpenApi},
-    {"GET", "/load", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kModel, &ShowLoad},
+    {"GET", "/load", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowLoad},
     {"GET", "/metrics", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowMetrics},
     // Administration.
     {"GET", "/admin/requests", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRequests},
@@ -74,16 +76,50 @@ constexpr Route kRoutes[] = {
     {"POST", "/admin/drain", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &DrainServer},
     {"POST", "/admin/resume", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ResumeServer},
     {"GET", "/admin/routes", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRoutes},
+    {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowCache},
+    {"POST", "/admin/cache/warm", Scope::kAdmin, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator, &WarmCache},
+    {"POST", "/admin/models/load", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &LoadModel},
+    {"POST", "/admin/models/unload", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &UnloadModel},
+    {"POST", "/admin/models/swap", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &SwapModel},
+    {"POST", "/admin/models/pull", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &PullModel},
+    {"POST", "/admin/models/pin", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &PinModel},
+    {"GET", "/admin/models/events", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ModelEvents},
+    {"DELETE", "/admin/models/{id}", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &RemoveModel},
+    {"POST", "/admin/plan", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &PlanModel},
+    {"POST", "/admin/cache/flush", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &FlushCache},
+    // Ollama's.
+    {"POST", "/api/chat", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator, &OllamaChat,
+     kOllama},
+    {"POST", "/api/generate", Scope::kInference, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator,
+     &OllamaGenerate, kOllama},
+    {"POST", "/api/embed", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &OllamaEmbed,
+     kOllama},
+    {"POST", "/api/show", Scope::kRead, BodyLimit::kSmall, CostClass::kFree, Needs::kModel, &OllamaShow, kOllama},
+    {"GET", "/api/tags", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &OllamaTags, kOllama},
+    {"GET", "/api/ps", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &OllamaPs, kOllama},
+    {"GET", "/api/version", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &OllamaVersion, kOllama},
+    {"POST", "/api/pull", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &OllamaPull, kOllama},
     {"GET", "/admin/tenants", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListTenants},
     {"GET", "/admin/tenants/{id}", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowTenant},
     {"PUT", "/admin/tenants/{id}", Scope::kAdmin, BodyLimit::kFull, CostClass::kFree, Needs::kNothing, &ChangeTenant},
-    {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &ShowCache},
-    {"POST", "/admin/cache/flush", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &FlushCache},
+    // The web page.
+    {"GET", "/", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/icon.svg", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/style.css", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/app.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/api.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/chat.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/dashboard.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/markdown.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/store.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    // Judging texts.
+    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kFull, CostClass::kTokenize, Needs::kNothing,
+     &Moderations},
     // What clients of this interface know and this build does not have.
     {"POST", "/v1/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
     {"POST", "/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
     {"POST", "/pooling", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
-    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
 };
 
 constexpr std::string_view kArgument = "{id}";

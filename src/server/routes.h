@@ -35,8 +35,9 @@ enum class Needs : uint8_t {
 };
 
 enum class BodyLimit : uint8_t {
-  kNone,  // a body is read, if it is small, and passed over
-  kFull,  // --max-body-mb
+  kNone,   // a body is read, if it is small, and passed over
+  kSmall,  // some KiB
+  kFull,   // --max-body-mb
 };
 
 // A request on its way to its endpoint.
@@ -47,6 +48,7 @@ struct Call {
   KeyHolder holder;
   std::shared_ptr<RequestRecord> record;
   std::function<void()> wake;
+  std::shared_ptr<const ServedModel> model;  // that it is answered with; null where the route needs none
 };
 
 using Endpoint = std::unique_ptr<Reply> (*)(Call& call);
@@ -59,6 +61,7 @@ struct Route {
   CostClass cost = CostClass::kFree;
   Needs needs = Needs::kNothing;
   Endpoint endpoint = nullptr;
+  std::string_view compat = {};  // the flag --compat has to name it; empty: it is always there
 };
 
 // All there are.
@@ -116,8 +119,27 @@ std::unique_ptr<Reply> ShowTenant(Call& call);
 std::unique_ptr<Reply> ChangeTenant(Call& call);
 std::unique_ptr<Reply> ShowCache(Call& call);
 std::unique_ptr<Reply> FlushCache(Call& call);
+std::unique_ptr<Reply> WarmCache(Call& call);
+std::unique_ptr<Reply> LoadModel(Call& call);
+std::unique_ptr<Reply> UnloadModel(Call& call);
+std::unique_ptr<Reply> SwapModel(Call& call);
+std::unique_ptr<Reply> PullModel(Call& call);
+std::unique_ptr<Reply> PinModel(Call& call);
+std::unique_ptr<Reply> RemoveModel(Call& call);
+std::unique_ptr<Reply> ModelEvents(Call& call);
+std::unique_ptr<Reply> PlanModel(Call& call);
+std::unique_ptr<Reply> OllamaChat(Call& call);
+std::unique_ptr<Reply> OllamaGenerate(Call& call);
+std::unique_ptr<Reply> OllamaEmbed(Call& call);
+std::unique_ptr<Reply> OllamaTags(Call& call);
+std::unique_ptr<Reply> OllamaPs(Call& call);
+std::unique_ptr<Reply> OllamaShow(Call& call);
+std::unique_ptr<Reply> OllamaVersion(Call& call);
+std::unique_ptr<Reply> OllamaPull(Call& call);
 std::unique_ptr<Reply> Infill(Call& call);
 std::unique_ptr<Reply> ShowOpenApi(Call& call);
+std::unique_ptr<Reply> Moderations(Call& call);
+std::unique_ptr<Reply> ShowUi(Call& call);
 std::unique_ptr<Reply> NotSupported(Call& call);
 
 }  // namespace adit::server

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "engine/memory_fit.h"
 
 namespace adit::server {
 namespace {
@@ -61,6 +62,15 @@ std::unique_ptr<ServedModel> ServedModel::Create(std::unique_ptr<engine::LoadedM
                                                  ServedModelOptions options) {
   return std::unique_ptr<ServedModel>(
       new ServedModel(std::move(model), /*engine=*/nullptr, std::move(embedder), std::move(options)));
+}
+
+int64_t ServedModel::memory_bytes() const {
+  size_t bytes = engine::WeightBytes(*model_);
+  if (generates()) {
+    const engine::ModelRunner& runner = engine_->runner();
+    bytes += static_cast<size_t>(runner.kv_capacity_tokens()) * runner.kv_bytes_per_token() + runner.scratch_bytes();
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 bool ServedModel::Answers(const std::string& name) const {

@@ -50,6 +50,8 @@ class ServedModel {
   const std::string& name() const { return options_.name; }
   const std::vector<std::string>& aliases() const { return options_.aliases; }
   int64_t created_s() const { return created_s_; }
+  // Bytes of weights, cache and scratch, when all of the cache is used.
+  int64_t memory_bytes() const;
   bool Answers(const std::string& name) const;
   // The engine's index of a tenant; that of the first for one it does not know.
   int32_t TenantIndex(const std::string& name) const;

@@ -13,6 +13,8 @@
 #include "server/answer_writer.h"
 #include "server/logged_reply.h"
 #include "server/messages_writer.h"
+#include "server/model_choice.h"
+#include "server/ollama_writer.h"
 
 namespace adit::server {
 namespace {
@@ -21,6 +23,8 @@ constexpr size_t kSmallBodyBytes = 64 << 10;
 constexpr size_t kMaxRequestIdBytes = 128;
 // Below it errors are told as Anthropic's clients want them.
 constexpr std::string_view kMessagesPath = "/v1/messages";
+// The same for Ollama's.
+constexpr std::string_view kOllamaPath = "/api/";
 
 bool IsRequestId(std::string_view id) {
   return !id.empty() && id.size() <= kMaxRequestIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
@@ -47,6 +51,18 @@ std::string_view CodeOfRefusal(int status) {
   return "invalid_request";
 }
 
+std::string ErrorBodyText(const ApiError& error, const RequestRecord& record) {
+  switch (record.error_shape) {
+    case ErrorShape::kAnthropic:
+      return JsonText(MessagesError(error, record.id));
+    case ErrorShape::kOllama:
+      return OllamaErrorText(error);
+    case ErrorShape::kOpenAi:
+      break;
+  }
+  return ErrorText(error);
+}
+
 }  // namespace
 
 std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) {
@@ -56,24 +72,23 @@ std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) 
     head.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::max(1.0, error.retry_after_s)));
   }
   if (error.status == 401) head.headers.emplace_back("WWW-Authenticate", "Bearer");
-  const bool is_anthropic = record.error_shape == ErrorShape::kAnthropic;
-  return std::make_unique<WholeReply>(std::move(head),
-                                      is_anthropic ? JsonText(MessagesError(error, record.id)) : ErrorText(error));
+  return std::make_unique<WholeReply>(std::move(head), ErrorBodyText(error, record));
 }
 
 std::unique_ptr<Reply> JsonReply(std::string body) { return std::make_unique<WholeReply>(HttpHead(), std::move(body)); }
 
-Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLog& log)
+Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLog& log, ModelPool& models)
     : options_(std::move(options)),
       keys_(std::move(keys)),
       log_(log),
+      models_(models),
       metrics_(options_.model_name, options_.version) {}
 
 Service::~Service() = default;
 
-void Service::Attach(std::unique_ptr<ServedModel> model) {
-  owned_model_ = std::move(model);
-  model_.store(owned_model_.get(), std::memory_order_release);
+void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
+  judges_ = guard::AllFlagged(*rules);
+  guard_ = std::move(rules);
 }
 
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
@@ -89,8 +104,11 @@ Service::Caller Service::Identify(const HttpRequest& request) {
   record.path = request.path;
   record.peer = request.peer;
   if (request.path.starts_with(kMessagesPath)) record.error_shape = ErrorShape::kAnthropic;
+  if (request.path.starts_with(kOllamaPath)) record.error_shape = ErrorShape::kOllama;
   record.start_s = SteadySeconds();
   record.cors_origin = CorsOrigin(request);
+  // What is not offered is not there.
+  if (caller.match.route != nullptr && !Offers(*caller.match.route)) caller.match = {};
   if (caller.match.route == nullptr) {
     // Whoever shows no key is not told what there is.
     Route unknown{.scope = keys_->required() ? Scope::kRead : Scope::kPublic};
@@ -108,6 +126,11 @@ Service::Caller Service::Identify(const HttpRequest& request) {
   record.route = caller.match.route->path;
   caller.error = Authorize(request, *caller.match.route, caller);
   return caller;
+}
+
+bool Service::Offers(const Route& route) const {
+  return route.compat.empty() ||
+         std::find(options_.compat.begin(), options_.compat.end(), route.compat) != options_.compat.end();
 }
 
 std::optional<ApiError> Service::Authorize(const HttpRequest& request, const Route& route, Caller& caller) {
@@ -169,7 +192,10 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
   const std::shared_ptr<RequestRecord> record = caller.record;
   if (caller.error) return Logged(record, ErrorReply(*caller.error, *record));
   const Route& route = *caller.match.route;
-  if (const auto error = Missing(route); error) return Logged(record, ErrorReply(*error, *record));
+  const bool is_work = route.cost == CostClass::kGenerate || route.cost == CostClass::kEmbed;
+  if (const auto error = is_work && draining() ? NotReady() : std::nullopt; error) {
+    return Logged(record, ErrorReply(*error, *record));
+  }
   if (const auto error = Meter(route, caller.holder, *record); error) {
     return Logged(record, ErrorReply(*error, *record));
   }
@@ -178,9 +204,11 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
             .argument = std::move(caller.match.argument),
             .holder = std::move(caller.holder),
             .record = record,
-            .wake = std::move(wake)};
+            .wake = std::move(wake),
+            .model = nullptr};
   try {
-    return Logged(record, route.endpoint(call));
+    return Logged(record,
+                  route.needs == Needs::kNothing ? route.endpoint(call) : AnswerWithModel(std::move(call), route));
   } catch (const std::exception& failure) {
     return Logged(record, ErrorReply(ErrorOfException(failure), *record));
   }
@@ -220,22 +248,6 @@ std::unique_ptr<Reply> Service::Preflight(const HttpRequest& request) const {
   return std::make_unique<WholeReply>(std::move(head), "");
 }
 
-std::optional<ApiError> Service::Missing(const Route& route) {
-  if (route.needs == Needs::kNothing) return std::nullopt;
-  const ServedModel* served = model();
-  if (served == nullptr) return NotReady();
-  if (route.needs == Needs::kModel || served->generates() == (route.needs == Needs::kGenerator)) return std::nullopt;
-  return ApiError{
-      .code = "unsupported_parameter",
-      .message = served->generates()
-                     ? fmt::format("{} needs a model that makes embeddings, and '{}' generates texts; adit serve "
-                                   "--task embed serves it for embeddings",
-                                   route.path, served->name())
-                     : fmt::format("{} needs a model that generates texts, and '{}' makes embeddings", route.path,
-                                   served->name()),
-      .param = "model"};
-}
-
 std::unique_ptr<Reply> Service::Refuse(int status, const std::string& message, const std::string& peer) {
   auto record = std::make_shared<RequestRecord>();
   record->id = NewRequestId();
@@ -250,10 +262,9 @@ std::unique_ptr<Reply> Service::Refuse(int status, const std::string& message, c
 
 std::optional<ApiError> Service::NotReady() {
   ApiError error{.status = 503, .type = "service_unavailable_error", .retry_after_s = 1};
-  const ServedModel* served = model();
-  if (served == nullptr) {
+  if (const std::optional<double> progress = models_.start_progress(); progress) {
     error.code = "model_loading";
-    error.message = fmt::format("the model is being loaded: {:.0f} %", load_progress() * 100);
+    error.message = fmt::format("the model is being loaded: {:.0f} %", *progress * 100);
     return error;
   }
   if (draining()) {
@@ -261,44 +272,30 @@ std::optional<ApiError> Service::NotReady() {
     error.message = "the server takes no more requests";
     return error;
   }
-  int64_t num_requests = 0;
-  int64_t steps = 0;
-  if (served->generates()) {
-    const engine::EngineStats stats = served->engine().stats();
-    num_requests = stats.num_requests;
-    steps = stats.scheduler.steps;
-  } else {
-    const engine::EmbeddingStats stats = served->embedder().stats();
-    num_requests = stats.num_requests;
-    steps = stats.passes;
-  }
-  const std::lock_guard lock(watch_mutex_);
-  const double now_s = SteadySeconds();
-  if (num_requests == 0 || steps != watched_steps_) {
-    watched_steps_ = steps;
-    watched_since_s_ = now_s;
-  }
-  if (now_s - watched_since_s_ <= options_.watchdog_s) return std::nullopt;
+  const double stuck_s = watch_.StuckSeconds(models_.List(), SteadySeconds());
+  if (stuck_s <= options_.watchdog_s) return std::nullopt;
   error.code = "engine_unhealthy";
-  error.message = fmt::format("the engine has not stepped for {:.0f} s", now_s - watched_since_s_);
+  error.message = fmt::format("the engine has not stepped for {:.0f} s", stuck_s);
   return error;
 }
 
-MetricsNow Service::FiguresNow(engine::EngineStats& stats) const {
-  MetricsNow now{.resident_bytes = engine::ResidentBytes(), .ready = model() != nullptr && !draining()};
+MetricsNow Service::FiguresNow() const {
+  MetricsNow now{.resident_bytes = engine::ResidentBytes(),
+                 .ready = !models_.start_progress().has_value() && !draining()};
   if (const HttpServer* server = server_.load(std::memory_order_acquire); server != nullptr) {
     now.http = server->counters();
   }
-  const ServedModel* served = model();
-  if (served == nullptr) return now;
-  if (!served->generates()) {
-    now.embeddings = served->embedder().stats();
-    return now;
+  for (const ModelNow& model : models_.List()) {
+    ModelFigures figures{.model = model.entry.name, .state = std::string(ModelStateName(model.state))};
+    if (model.lease != nullptr && model.lease->generates()) {
+      figures.engine = model.lease->engine().stats();
+      figures.kv_tokens = model.lease->engine().runner().kv_capacity_tokens();
+      figures.block_size = model.lease->engine().runner().page_groups().block_size;
+    } else if (model.lease != nullptr) {
+      figures.embeddings = model.lease->embedder().stats();
+    }
+    now.models.push_back(std::move(figures));
   }
-  stats = served->engine().stats();
-  now.engine = &stats;
-  now.kv_tokens = served->engine().runner().kv_capacity_tokens();
-  now.block_size = served->engine().runner().page_groups().block_size;
   return now;
 }
 

@@ -5,49 +5,47 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "guard/rules.h"
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
 #include "server/batch_queue.h"
+#include "server/engine_watch.h"
 #include "server/file_store.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
+#include "server/model_pool.h"
 #include "server/quotas.h"
 #include "server/request_record.h"
 #include "server/response_store.h"
 #include "server/routes.h"
-#include "server/served_model.h"
 #include "server/tenant_limits.h"
 
 namespace adit::server {
 
 struct ServiceOptions {
-  std::string model_name;  // before the model is loaded
+  std::string model_name;  // of the default model
   std::string version;
   bool strict_params = false;   // fields that nobody knows are errors
   bool public_metrics = false;  // /metrics and /health need no key
   size_t max_body_bytes = size_t{32} << 20;
   std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
+  std::vector<std::string> compat;  // interfaces of others that are offered too: "ollama"
+  bool with_ui = true;  // the web page
 };
 
 // The answers of the server: who may ask what, and what is done. Any thread.
 class Service : public HttpHandler {
  public:
-  // `log` outlives the service.
-  Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLog& log);
+  // `log` and `models` outlive the service.
+  Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLog& log, ModelPool& models);
   ~Service() override;
-
-  // Until a model is attached, requests that need one are told how far loading is.
-  void SetLoadProgress(double share) { load_progress_.store(share, std::memory_order_relaxed); }
-  // Once. The service keeps the model to its end.
-  void Attach(std::unique_ptr<ServedModel> model);
 
   // While draining, no request that generates is taken.
   void SetDraining(bool draining) { draining_.store(draining, std::memory_order_relaxed); }
@@ -61,6 +59,8 @@ class Service : public HttpHandler {
     files_ = std::move(files);
     batches_ = std::move(batches);
   }
+  // Rules that requests and answers pass by. Before the first request.
+  void SetGuard(std::shared_ptr<const guard::Rules> rules);
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -70,19 +70,23 @@ class Service : public HttpHandler {
 
   // For endpoints.
   const ServiceOptions& options() const { return options_; }
-  // Null while there is none.
-  const ServedModel* model() const { return model_.load(std::memory_order_acquire); }
+  ModelPool& models() { return models_; }
+  // Whether a route is there, which depends on the options.
+  bool Offers(const Route& route) const;
   Metrics& metrics() { return metrics_; }
   LiveRequests& live() { return live_; }
   // Null where responses are not kept.
   ResponseStore* responses() { return responses_.get(); }
+  // Null where there are none.
+  const std::shared_ptr<const guard::Rules>& guard() const { return guard_; }
+  // The same rules, each of which only flags, on both sides.
+  const guard::Rules& judges() const { return judges_; }
   const ApiKeys& keys() const { return *keys_; }
   TenantLimits& tenants() { return tenants_; }
   // Both null where files are not kept.
   FileStore* files() { return files_.get(); }
   BatchQueue* batches() { return batches_.get(); }
-  double load_progress() const { return load_progress_.load(std::memory_order_relaxed); }
-  MetricsNow FiguresNow(engine::EngineStats& stats) const;
+  MetricsNow FiguresNow() const;
   // Why requests cannot be answered now; nothing when they can.
   std::optional<ApiError> NotReady();
 
@@ -96,8 +100,6 @@ class Service : public HttpHandler {
   };
   Caller Identify(const HttpRequest& request);
   std::optional<ApiError> Authorize(const HttpRequest& request, const Route& route, Caller& caller);
-  // Why the model there is, or is not, does not do for a route.
-  std::optional<ApiError> Missing(const Route& route);
   // Counts a request against its key's quotas; the error when there is nothing left of them.
   std::optional<ApiError> Meter(const Route& route, const KeyHolder& holder, RequestRecord& record);
   // The answer to a browser that asks whether a script may ask; null for anything else.
@@ -109,21 +111,17 @@ class Service : public HttpHandler {
   const ServiceOptions options_;
   const std::unique_ptr<ApiKeys> keys_;
   AccessLog& log_;
+  ModelPool& models_;
   Metrics metrics_;
   LiveRequests live_;
   Quotas quotas_;
   TenantLimits tenants_;
   std::unique_ptr<ResponseStore> responses_;
-  std::atomic<double> load_progress_ = 0.0;
+  std::shared_ptr<const guard::Rules> guard_;
+  guard::Rules judges_;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
-  std::unique_ptr<ServedModel> owned_model_;         // set once, before model_ is released
-  std::atomic<const ServedModel*> model_ = nullptr;  // acquire: sees owned_model_
-
-  std::mutex watch_mutex_;
-  // Guarded by watch_mutex_: since when the engine has not stepped although it has requests.
-  int64_t watched_steps_ = -1;
-  double watched_since_s_ = 0.0;
+  EngineWatch watch_;
 
   std::unique_ptr<FileStore> files_;
   std::unique_ptr<BatchQueue> batches_;  // its thread uses all of the above: it goes first

@@ -1,8 +1,10 @@
 // Endpoints that tell of the model and the server, and those that administer.
 #include <fmt/core.h>
 
-#include <chrono>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "base/clock.h"
 #include "server/openapi.h"
@@ -55,55 +57,53 @@ Json CapabilitiesJson(const ServedModel& served) {
   return list;
 }
 
-Json ModelJson(const ServedModel& served, const std::string& id) {
-  const engine::LoadedModel& model = served.model();
-  return {{"id", id},
-          {"object", "model"},
-          {"created", served.created_s()},
-          {"owned_by", "adit"},
-          {"root", served.name()},
-          {"parent", nullptr},
-          {"max_model_len", served.api().max_context},
-          {"status", "loaded"},
-          {"capabilities", CapabilitiesJson(served)},
-          {"architecture", model.spec().architecture},
-          {"size_bytes", model.file().size_bytes()},
-          {"defaults", DefaultsJson(served)}};
+// One of the names of a model that can be asked for.
+Json ModelJson(const ModelNow& now, const std::string& id) {
+  Json json = {{"id", id},
+               {"object", "model"},
+               {"created", now.lease == nullptr ? 0 : now.lease->created_s()},
+               {"owned_by", "adit"},
+               {"root", now.entry.name},
+               {"parent", nullptr},
+               {"status", ModelStateName(now.state)},
+               {"pinned", now.entry.pinned},
+               {"requests", now.num_leases}};
+  if (now.state == ModelState::kLoading) json["progress"] = now.progress;
+  if (!now.failure.empty()) json["failure"] = now.failure;
+  if (now.lease == nullptr) return json;
+  const ServedModel& served = *now.lease;
+  json["max_model_len"] = served.api().max_context;
+  json["capabilities"] = CapabilitiesJson(served);
+  json["architecture"] = served.model().spec().architecture;
+  json["size_bytes"] = served.model().file().size_bytes();
+  json["memory_bytes"] = now.memory_bytes;
+  json["defaults"] = DefaultsJson(served);
+  return json;
 }
 
-Json LoadingJson(const Service& service) {
-  return {{"id", service.options().model_name},
-          {"object", "model"},
-          {"created", 0},
-          {"owned_by", "adit"},
-          {"root", service.options().model_name},
-          {"parent", nullptr},
-          {"status", "loading"},
-          {"progress", service.load_progress()}};
+std::vector<Route> OfferedRoutes(const Service& service) {
+  std::vector<Route> offered;
+  for (const Route& route : Routes()) {
+    if (service.Offers(route)) offered.push_back(route);
+  }
+  return offered;
 }
 
 }  // namespace
 
 std::unique_ptr<Reply> ListModels(Call& call) {
   Json data = Json::array();
-  if (const ServedModel* served = call.service.model(); served != nullptr) {
-    data.push_back(ModelJson(*served, served->name()));
-    for (const std::string& alias : served->aliases()) data.push_back(ModelJson(*served, alias));
-  } else {
-    data.push_back(LoadingJson(call.service));
+  for (const ModelNow& now : call.service.models().List()) {
+    data.push_back(ModelJson(now, now.entry.name));
+    for (const std::string& alias : now.entry.aliases) data.push_back(ModelJson(now, alias));
   }
   return Answer({{"object", "list"}, {"data", std::move(data)}});
 }
 
 std::unique_ptr<Reply> ShowModel(Call& call) {
-  const ServedModel* served = call.service.model();
-  if (served != nullptr && served->Answers(call.argument)) return Answer(ModelJson(*served, call.argument));
-  if (served == nullptr && call.argument == call.service.options().model_name) return Answer(LoadingJson(call.service));
-  return ErrorReply({.status = 404,
-                     .code = "model_not_found",
-                     .message = fmt::format("the model '{}' is not served here", call.argument),
-                     .param = "model"},
-                    *call.record);
+  const std::optional<ModelNow> now = call.service.models().Find(call.argument);
+  if (now) return Answer(ModelJson(*now, call.argument));
+  return ErrorReply(UnknownModel(call.service.models(), call.argument), *call.record);
 }
 
 std::unique_ptr<Reply> HealthLive(Call&) { return Answer({{"status", "ok"}}); }
@@ -112,7 +112,7 @@ std::unique_ptr<Reply> HealthReady(Call& call) {
   if (const std::optional<ApiError> error = call.service.NotReady(); error) {
     Json body = ErrorBody(*error);
     body["status"] = error->code;
-    if (call.service.model() == nullptr) body["progress"] = call.service.load_progress();
+    if (const auto progress = call.service.models().start_progress(); progress) body["progress"] = *progress;
     call.record->error_code = error->code;
     return std::make_unique<WholeReply>(HttpHead{.status = 503, .headers = {{"Retry-After", "1"}}}, body.dump());
   }
@@ -121,35 +121,49 @@ std::unique_ptr<Reply> HealthReady(Call& call) {
 
 std::unique_ptr<Reply> ShowVersion(Call& call) {
   Json body = {{"version", call.service.options().version}};
-  if (const ServedModel* served = call.service.model(); served != nullptr) {
-    body["kernel_set"] = served->model().kernels().name;
-    body["threads"] = served->model().num_threads();
+  for (const ModelNow& now : call.service.models().List()) {
+    if (now.lease == nullptr) continue;
+    body["kernel_set"] = now.lease->model().kernels().name;
+    body["threads"] = now.lease->model().num_threads();
+    break;
   }
   return Answer(body);
 }
 
 std::unique_ptr<Reply> ShowLoad(Call& call) {
-  const ServedModel& served = *call.service.model();
-  if (!served.generates()) {
-    const engine::EmbeddingStats stats = served.embedder().stats();
-    return Answer({{"running", stats.num_requests},
-                   {"waiting", stats.num_waiting},
-                   {"requests", stats.num_requests},
-                   {"draining", call.service.draining()}});
+  int64_t running = 0;
+  int64_t waiting = 0;
+  int64_t requests = 0;
+  int64_t pages = 0;
+  int64_t free_pages = 0;
+  double queue_s = 0.0;
+  for (const ModelNow& now : call.service.models().List()) {
+    if (now.lease != nullptr && now.lease->generates()) {
+      const engine::EngineStats stats = now.lease->engine().stats();
+      running += stats.num_running;
+      waiting += stats.num_waiting;
+      requests += stats.num_requests;
+      pages += stats.pages.num_pages;
+      free_pages += stats.pages.num_free + stats.pages.num_cached;
+      queue_s = std::max(queue_s, stats.queue_seconds);
+    } else if (now.lease != nullptr) {
+      const engine::EmbeddingStats stats = now.lease->embedder().stats();
+      running += stats.num_requests;
+      waiting += stats.num_waiting;
+      requests += stats.num_requests;
+    }
   }
-  const engine::EngineStats stats = served.engine().stats();
-  return Answer({{"running", stats.num_running},
-                 {"waiting", stats.num_waiting},
-                 {"requests", stats.num_requests},
-                 {"pages", stats.pages.num_pages},
-                 {"free_pages", stats.pages.num_free + stats.pages.num_cached},
-                 {"queue_seconds", stats.queue_seconds},
+  return Answer({{"running", running},
+                 {"waiting", waiting},
+                 {"requests", requests},
+                 {"pages", pages},
+                 {"free_pages", free_pages},
+                 {"queue_seconds", queue_s},
                  {"draining", call.service.draining()}});
 }
 
 std::unique_ptr<Reply> ShowMetrics(Call& call) {
-  engine::EngineStats stats;
-  const MetricsNow now = call.service.FiguresNow(stats);
+  const MetricsNow now = call.service.FiguresNow();
   return std::make_unique<WholeReply>(HttpHead{.content_type = "text/plain; version=0.0.4; charset=utf-8"},
                                       call.service.metrics().Text(now));
 }
@@ -187,13 +201,13 @@ std::unique_ptr<Reply> ResumeServer(Call& call) {
   return Answer({{"draining", false}});
 }
 
-std::unique_ptr<Reply> ListRoutes(Call&) {
+std::unique_ptr<Reply> ListRoutes(Call& call) {
   Json data = Json::array();
-  for (const Route& route : Routes()) {
+  for (const Route& route : OfferedRoutes(call.service)) {
     data.push_back({{"method", route.method},
                     {"path", route.path},
                     {"scope", ScopeName(route.scope)},
-                    {"body", route.body == BodyLimit::kFull},
+                    {"body", route.body != BodyLimit::kNone},
                     {"cost", CostClassName(route.cost)},
                     {"supported", route.endpoint != &NotSupported}});
   }
@@ -201,26 +215,7 @@ std::unique_ptr<Reply> ListRoutes(Call&) {
 }
 
 std::unique_ptr<Reply> ShowOpenApi(Call& call) {
-  return JsonReply(OpenApiText(Routes(), call.service.options().version));
-}
-
-std::unique_ptr<Reply> ShowCache(Call& call) {
-  const engine::EngineStats stats = call.service.model()->engine().stats();
-  const auto& cache = stats.prefix_cache;
-  return Answer({{"pages", stats.pages.num_pages},
-                 {"free", stats.pages.num_free},
-                 {"cached", stats.pages.num_cached},
-                 {"held", stats.pages.num_pages - stats.pages.num_free - stats.pages.num_cached},
-                 {"queries", cache.queries},
-                 {"query_tokens", cache.query_tokens},
-                 {"hit_tokens", cache.hit_tokens + cache.partial_tokens},
-                 {"inserted_pages", cache.inserted_blocks},
-                 {"evicted_pages", cache.evicted_blocks}});
-}
-
-std::unique_ptr<Reply> FlushCache(Call& call) {
-  call.service.model()->engine().ClearPrefixCache();
-  return Answer({{"flushed", true}});
+  return JsonReply(OpenApiText(OfferedRoutes(call.service), call.service.options().version));
 }
 
 std::unique_ptr<Reply> NotSupported(Call& call) {

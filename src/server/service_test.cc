@@ -14,6 +14,9 @@
 #include <string>
 #include <thread>
 
+#include "guard/rules_file.h"
+#include "server/test_source.h"
+
 namespace adit::server {
 namespace {
 
@@ -70,35 +73,24 @@ class ServiceTest : public testing::Test {
   }
   void TearDown() override {
     service_.reset();
+    models_.reset();
     ::close(log_file_);
     std::filesystem::remove_all(folder_);
   }
 
-  void Start(ServiceOptions options, bool with_keys = false, bool with_model = true) {
+  void Start(ServiceOptions options, bool with_keys = false, bool with_model = true,
+             std::vector<ModelEntry> entries = {}) {
     options.model_name = "tiny";
     options.version = "1.2.3";
     if (with_keys) std::ofstream(folder_ + "/keys") << kKeys;
     auto keys = ApiKeys::Create(with_keys ? std::vector<std::string>{"boss"} : std::vector<std::string>(),
                                 with_keys ? folder_ + "/keys" : "");
     ASSERT_TRUE(keys.ok()) << keys.status().ToString();
-    service_ = std::make_unique<Service>(options, std::move(keys).value(), *log_);
-    if (!with_model) return;
-    auto model = engine::LoadedModel::Load(
-        {.path = std::string(ADIT_SOURCE_DIR) + "/tests/goldens/models/llama.gguf", .isa = "ref", .num_threads = 1});
-    ASSERT_TRUE(model.ok()) << model.status().ToString();
-    engine::EngineOptions engine_options{.kv_tokens = 1024};
-    engine_options.scheduler.max_context = 200;
-    engine_options.scheduler.max_queued_requests = 4;
-    engine_options.scheduler.max_num_seqs = 2;
-    engine_options.scheduler.tenants = {{.name = "default"}, {.name = "a"}, {.name = "b"}};
-    auto engine = engine::Engine::Create(**model, engine_options);
-    ASSERT_TRUE(engine.ok()) << engine.status().ToString();
-    service_->Attach(
-        ServedModel::Create(std::move(model).value(), std::move(engine).value(),
-                            {.name = "tiny",
-                             .aliases = {"other"},
-                             .chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
-                             .tenants = {"default", "a", "b"}}));
+    auto source = std::make_unique<TestSource>();
+    source_ = source.get();
+    models_ = std::make_unique<ModelPool>(std::move(entries), ModelPoolOptions{.is_single = false}, std::move(source));
+    if (with_model) models_->Adopt(ServeTiny("tiny", {"other"}));
+    service_ = std::make_unique<Service>(options, std::move(keys).value(), *log_, *models_);
   }
 
   Response Ask(const std::string& method, const std::string& path, const std::string& body = "",
@@ -115,7 +107,8 @@ class ServiceTest : public testing::Test {
       reply->Advance(out, false);
       if (out.has_head) response.head = out.head;
       response.body += out.body;
-      if (out.done) break;
+      // A stream of events has no end.
+      if (out.done || path == "/admin/models/events") break;
       bell->Wait();
     }
     reply->Ended(false);
@@ -126,7 +119,7 @@ class ServiceTest : public testing::Test {
   }
   // The engine's figures are those of the end of a step, which may come after the last event.
   void WaitUntilIdle() const {
-    while (service_->model()->engine().stats().num_requests > 0) std::this_thread::yield();
+    while (models_->Find("tiny")->lease->engine().stats().num_requests > 0) std::this_thread::yield();
   }
   std::string Log() const {
     std::ifstream file(log_path_);
@@ -137,11 +130,13 @@ class ServiceTest : public testing::Test {
   std::string log_path_;
   int log_file_ = -1;
   std::unique_ptr<AccessLog> log_;
+  std::unique_ptr<ModelPool> models_;
+  TestSource* source_ = nullptr;  // of models_
   std::unique_ptr<Service> service_;
 };
 
 TEST_F(ServiceTest, EachRouteHoldsToItsScopeAndLimit) {
-  Start({.max_body_bytes = 100'000}, /*with_keys=*/true);
+  Start({.max_body_bytes = 100'000, .compat = {"ollama"}}, /*with_keys=*/true);
   for (const Route& route : Routes()) {
     const std::string method(route.method);
     std::string path(route.path);
@@ -268,8 +263,10 @@ TEST_F(ServiceTest, NoKeyIsNeededWhereThereAreNone) {
 }
 
 TEST_F(ServiceTest, WhileTheModelLoadsOnlyThoseWaitWhoNeedIt) {
-  Start({}, false, /*with_model=*/false);
-  service_->SetLoadProgress(0.25);
+  Start({}, false, /*with_model=*/false, {{.name = "tiny", .source = "a", .at_start = true}});
+  source_->Hold(true);
+  std::thread starter([this] { EXPECT_TRUE(models_->LoadAtStart().ok()); });
+  source_->WaitForLoad("a");
   EXPECT_EQ(Ask("GET", "/health/live").head.status, 200);
   const Response ready = Ask("GET", "/health/ready");
   EXPECT_EQ(ready.head.status, 503);
@@ -280,6 +277,75 @@ TEST_F(ServiceTest, WhileTheModelLoadsOnlyThoseWaitWhoNeedIt) {
   EXPECT_EQ(completion.Header("Retry-After"), "1");
   EXPECT_EQ(Ask("GET", "/v1/models").json()["data"][0]["status"], "loading");
   EXPECT_THAT(Ask("GET", "/metrics").body, HasSubstr("adit_ready{model=\"tiny\"} 0"));
+  EXPECT_THAT(Ask("GET", "/metrics").body, HasSubstr("adit_model_state{state=\"loading\",model=\"tiny\"} 1"));
+  source_->Hold(false);
+  starter.join();
+  EXPECT_EQ(Ask("GET", "/health/ready").head.status, 200);
+  EXPECT_EQ(Complete(R"("max_tokens": 1)").head.status, 200);
+}
+
+TEST_F(ServiceTest, RequestsChooseAmongModels) {
+  Start({}, false, /*with_model=*/false,
+        {{.name = "a", .aliases = {"x"}, .source = "a"}, {.name = "b", .source = "b"}});
+  EXPECT_EQ(Ask("GET", "/health/ready").head.status, 200) << "what is asked for is loaded then";
+  EXPECT_EQ(Ask("GET", "/v1/models/a").json()["status"], "unloaded");
+  const Response answer = Complete(R"("max_tokens": 2, "model": "x", "ignore_eos": true)");
+  ASSERT_EQ(answer.head.status, 200) << answer.body;
+  EXPECT_EQ(answer.json()["usage"]["completion_tokens"], 2);
+  EXPECT_EQ(Ask("GET", "/v1/models/x").json()["status"], "loaded");
+  EXPECT_EQ(Ask("GET", "/v1/models/b").json()["status"], "unloaded");
+  EXPECT_EQ(Complete(R"("max_tokens": 1)").head.status, 200) << "the first is the default";
+  const Response unknown = Complete(R"("max_tokens": 1, "model": "c")");
+  EXPECT_EQ(unknown.head.status, 404);
+  EXPECT_THAT(unknown.body, HasSubstr("'a', 'x', 'b'"));
+  EXPECT_EQ(source_->num_loads("b"), 0);
+  EXPECT_EQ(Ask("POST", "/v1/completions", R"({"model": "b", )").json()["error"]["code"], "invalid_json");
+  EXPECT_EQ(source_->num_loads("b"), 0) << "for no request that is none";
+  EXPECT_EQ(Ask("POST", "/tokenize", R"({"prompt": "a", "x": {"model": "a"}, "model": "b"})").head.status, 200);
+  EXPECT_EQ(source_->num_loads("b"), 1);
+  const std::string metrics = Ask("GET", "/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("adit_generation_tokens_total{model=\"a\"}"));
+  EXPECT_THAT(metrics, HasSubstr("adit_generation_tokens_total{model=\"b\"} 0"));
+  EXPECT_THAT(metrics, HasSubstr("adit_time_to_first_token_seconds_count{model=\"a\"} 2"));
+}
+
+TEST_F(ServiceTest, ModelsAreAdministered) {
+  Start({}, false, /*with_model=*/false, {{.name = "a", .source = "a"}});
+  const auto ask = [this](const char* path, const std::string& body) { return Ask("POST", path, body); };
+  EXPECT_EQ(ask("/admin/models/load", R"({"model": "a"})").json()["status"], "loaded");
+  EXPECT_EQ(ask("/admin/models/load", R"({"model": "store/b"})").json()["status"], "loaded");
+  EXPECT_EQ(ask("/admin/models/load", R"({"model": "../b"})").json()["error"]["code"], "model_not_found");
+  EXPECT_EQ(ask("/admin/models/load", "{}").json()["error"]["param"], "model");
+  EXPECT_EQ(ask("/admin/models/swap", R"({"model": "a", "source": "store/c"})").json()["status"], "swapped");
+  EXPECT_EQ(ask("/admin/models/pin", R"({"model": "a"})").json()["pinned"], true);
+  EXPECT_EQ(Ask("GET", "/v1/models/a").json()["pinned"], true);
+  EXPECT_EQ(ask("/admin/plan", R"({"model": "store/d"})").json()["fits"], true);
+  EXPECT_EQ(ask("/admin/models/pull", R"({"model": "good", "wait": true})").json()["status"], "fetched");
+  EXPECT_EQ(ask("/admin/models/pull", R"({"model": "good"})").head.status, 202);
+  EXPECT_EQ(ask("/admin/models/pull", R"({"model": "bad", "wait": true})").json()["error"]["code"],
+            "model_load_failed");
+  EXPECT_EQ(ask("/admin/models/unload", R"({"model": "store/b"})").json()["status"], "unloaded");
+  EXPECT_EQ(Ask("DELETE", "/admin/models/store/b").json()["status"], "removed");
+  EXPECT_EQ(Ask("GET", "/v1/models").json()["data"].size(), 1U);
+  const Response events = Ask("GET", "/admin/models/events", "", {{"last-event-id", "0"}});
+  EXPECT_EQ(events.head.content_type, "text/event-stream; charset=utf-8");
+  EXPECT_THAT(events.body, HasSubstr("id: 1\nevent: model\ndata: {\"model\":\"a\",\"event\":\"loading\""));
+  EXPECT_THAT(events.body, HasSubstr("\"event\":\"fetched\""));
+}
+
+TEST_F(ServiceTest, ACacheIsWarmedAndFlushed) {
+  Start({});
+  const std::string text(100, 'x');
+  const Response warm = Ask("POST", "/admin/cache/warm", R"({"tenant": "default", "prompt": ")" + text + "\"}");
+  ASSERT_EQ(warm.head.status, 200) << warm.body;
+  EXPECT_EQ(warm.json()["usage"]["completion_tokens"], 0);
+  WaitUntilIdle();
+  EXPECT_GT(Ask("GET", "/admin/cache").json()["cached"].get<int>(), 0);
+  EXPECT_EQ(Ask("GET", "/admin/cache").json()["data"][0]["model"], "tiny");
+  const Json cached = Ask("POST", "/v1/completions", R"({"max_tokens": 1, "prompt": ")" + text + "\"}").json();
+  EXPECT_GT(cached["usage"]["prompt_tokens_details"]["cached_tokens"].get<int>(), 0) << cached;
+  EXPECT_EQ(Ask("POST", "/admin/cache/flush", R"({"model": "none"})").head.status, 404);
+  EXPECT_EQ(Ask("POST", "/admin/cache/flush").json()["models"][0], "tiny");
 }
 
 TEST_F(ServiceTest, AStreamSaysWhatAWholeAnswerSays) {
@@ -473,6 +539,79 @@ TEST_F(ServiceTest, MetricsCount) {
         "adit_request_generation_tokens_sum{model=\"tiny\"} 3", "adit_num_requests_running{model=\"tiny\"} 0",
         "adit_time_to_first_token_seconds_count{model=\"tiny\"} 1"}) {
     EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+constexpr const char* kGuardRules =
+    "[[rule]]\nname='mail'\naction='redact'\npii='email'\non='input'\n"
+    "[[rule]]\nname='word'\naction='block'\nwords=['forbidden']\n"
+    "[[rule]]\nname='letter'\naction='redact'\nregex='[a-z]'\nreplacement='*'\non='output'\n";
+
+TEST_F(ServiceTest, RulesStandBetweenClientsAndTheModel) {
+  Start({});
+  service_->SetGuard(*guard::ParseRules(kGuardRules, "rules.toml", ""));
+  const Response blocked = Ask("POST", "/v1/completions", R"({"prompt": "a forbidden thing"})");
+  EXPECT_EQ(blocked.head.status, 400);
+  EXPECT_EQ(blocked.json()["error"]["code"], "content_filter");
+  EXPECT_THAT(blocked.json()["error"]["message"].get<std::string>(), HasSubstr("'word'"));
+  const Response messages =
+      Ask("POST", "/v1/messages", R"({"max_tokens": 4, "messages": [{"role": "user", "content": "forbidden"}]})");
+  EXPECT_EQ(messages.head.status, 400);
+  EXPECT_EQ(messages.json()["error"]["type"], "invalid_request_error");
+
+  const std::string ask = R"("max_tokens": 12, "ignore_eos": true, "temperature": 0)";
+  const Response chat = Ask("POST", "/v1/chat/completions",
+                            R"({"messages": [{"role": "user", "content": "from ann@example.org"}], )" + ask + "}");
+  ASSERT_EQ(chat.head.status, 200) << chat.body;
+  const Response plain =
+      Ask("POST", "/v1/chat/completions", R"({"messages": [{"role": "user", "content": "from [mail]"}], )" + ask + "}");
+  EXPECT_EQ(chat.json()["usage"]["prompt_tokens"], plain.json()["usage"]["prompt_tokens"]);
+  EXPECT_EQ(chat.json()["choices"][0]["message"], plain.json()["choices"][0]["message"]);
+  const Json verdict = chat.json()["choices"][0]["adit"]["guard"][0];
+  EXPECT_EQ(verdict, Json::parse(R"({"rule":"mail","kind":"pii","action":"redact","side":"input","count":1})"));
+  const std::string told = chat.json()["choices"][0]["message"]["content"];
+  EXPECT_EQ(told.find_first_of("abcdefghijklmnopqrstuvwxyz"), std::string::npos) << told;
+
+  for (const char* field : {R"("logprobs": 1)", R"("return_token_ids": true)"}) {
+    const Response refused = Complete(field);
+    EXPECT_EQ(refused.head.status, 400) << field;
+    EXPECT_EQ(refused.json()["error"]["code"], "unsupported_parameter");
+  }
+  const std::string metrics = Ask("GET", "/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("adit_guard_verdicts_total{action=\"block\",rule=\"word\",side=\"input\"} 2"));
+  EXPECT_THAT(Log(), HasSubstr(" guard=mail:redact:input:1"));
+  EXPECT_THAT(Log(), HasSubstr("error=content_filter guard=word:block:input:1"));
+}
+
+TEST_F(ServiceTest, PromptsOfTokenIdsAreJudgedByTheirText) {
+  Start({});
+  service_->SetGuard(*guard::ParseRules("[[rule]]\nname='w'\naction='block'\nregex='zebra'\n", "r", ""));
+  const Json ids = Ask("POST", "/tokenize", R"({"prompt": "a zebra", "add_special_tokens": false})").json()["tokens"];
+  EXPECT_EQ(Ask("POST", "/v1/completions", Json{{"prompt", ids}}.dump()).head.status, 400);
+  EXPECT_EQ(Ask("POST", "/v1/completions", Json{{"prompt", {{ids}}}}.dump()).head.status, 400);
+  EXPECT_EQ(Ask("POST", "/v1/completions", R"({"prompt": [5, 6, 7], "max_tokens": 1})").head.status, 200);
+}
+
+TEST_F(ServiceTest, TextsAreModeratedByTheRules) {
+  Start({});
+  EXPECT_EQ(Ask("POST", "/v1/moderations", R"({"input": "x"})").head.status, 501);
+  service_->SetGuard(*guard::ParseRules(kGuardRules, "rules.toml", ""));
+  const Json one = Ask("POST", "/v1/moderations", R"({"input": ["a@b.org, forbidden", "17"]})").json();
+  ASSERT_EQ(one["results"].size(), 2u);
+  EXPECT_EQ(one["results"][0]["flagged"], true);
+  EXPECT_EQ(one["results"][0]["categories"]["mail"], true);
+  EXPECT_EQ(one["results"][0]["categories"]["word"], true);
+  EXPECT_EQ(one["results"][0]["categories"]["hate"], false);
+  EXPECT_EQ(one["results"][0]["adit"]["guard"][1]["action"], "block");
+  EXPECT_EQ(one["results"][1]["flagged"], false);
+  EXPECT_EQ(one["results"][1]["category_scores"]["mail"], 0.0);
+  const Json parts =
+      Ask("POST", "/v1/moderations", R"({"input": [{"type": "text", "text": "for"}, {"type": "text", "text": "x"}]})")
+          .json();
+  EXPECT_EQ(parts["results"].size(), 1u);
+  for (const char* wrong : {"{}", R"({"input": []})", R"({"input": [1]})",
+                            R"({"input": [{"type": "image_url", "image_url": {"url": "x"}}]})"}) {
+    EXPECT_EQ(Ask("POST", "/v1/moderations", wrong).head.status, 400) << wrong;
   }
 }
 

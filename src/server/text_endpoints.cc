@@ -35,7 +35,7 @@ class Body {
     return fields_->error();
   }
   FieldReader& fields() { return *fields_; }
-  const ApiModel& model() const { return call_.service.model()->api(); }
+  const ApiModel& model() const { return call_.model->api(); }
   std::unique_ptr<Reply> Error() const { return ErrorReply(*error(), *call_.record); }
 
   // The prompt of a chat, as its template writes it.

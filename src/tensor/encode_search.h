@@ -8,10 +8,10 @@
 
 namespace adit {
 
-// Blocks of Q2_K to Q6_K, IQ4_NL and IQ4_XS for num_elements floats, a multiple of the block size: scales are searched
-// for, so that the sum of squares of the errors is small where each counts by `importance` [num_elements], not
-// negative, and by the element's size; null: by its size alone. A block with an infinity or a NaN becomes NaN. `blocks`
-// need not be aligned.
+// Blocks of Q4_0 to Q5_1, Q2_K to Q6_K, IQ4_NL and IQ4_XS for num_elements floats, a multiple of the block size: scales
+// are searched for, so that the sum of squares of the errors is small where each counts by `importance` [num_elements],
+// not negative, and by the element's size; null: by its size alone. A block with an infinity or a NaN becomes NaN.
+// `blocks` need not be aligned.
 using SearchEncodeFunction = void (*)(const float* values, const float* importance, std::byte* blocks,
                                       int64_t num_elements) noexcept;
 

@@ -16,7 +16,7 @@ struct Rule {
 char ToLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Bytes of the contraction at the start of `text`, or 0. Case is folded as Unicode does, where U+017F (long s) is an s.
-size_t ContractionLength(std::string_view text) {
+size_t FoldedContractionLength(std::string_view text) {
   if (text.size() < 2) return 0;
   const char first = ToLower(text[1]);
   if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
@@ -50,7 +50,7 @@ size_t WhiteSpaceOrLinesEnd(const Scanner& scanner, size_t begin) {
 
 size_t WordEnd(const Scanner& scanner, size_t begin, Rule rule) {
   if (scanner.IsByte(begin, '\'')) {
-    if (const size_t length = ContractionLength(scanner.text().substr(begin)); length != 0) return begin + length;
+    if (const size_t length = FoldedContractionLength(scanner.text().substr(begin)); length != 0) return begin + length;
   }
   const ScannedChar c = scanner.At(begin);
   if (c.classes & rule.letters) return scanner.SkipAny(begin, rule.letters);

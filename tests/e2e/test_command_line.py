@@ -57,8 +57,9 @@ def test_models_that_are_none(adit, command, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_names_are_not_looked_up(adit):
-    assert "scripts/get-model" in adit.fails(3, "run", "HuggingFaceTB/SmolLM2-135M-Instruct", "hi")
+def test_names_are_those_of_the_store(adit, tmp_path):
+    message = adit.fails(3, "run", "HuggingFaceTB/SmolLM2-135M-Instruct", "hi", env={"ADIT_MODELS": str(tmp_path)})
+    assert "no such file" in message and "adit pull" in message
 
 
 def test_a_message_is_one_line_without_control_characters(adit):

@@ -1,0 +1,52 @@
+// Flags of the commands that make models smaller.
+#include <cstdint>
+#include <string>
+
+#include "cli/command_flags.h"
+#include "quant/scheme.h"
+
+namespace adit::cli {
+
+void AddQuantize(CLI::App& app, QuantizeOptions& out) {
+  AddModel(app, out.model);
+  AddRequired(app, "OUT", out.output, "The .gguf file to write");
+  AddRequired(app, "TYPE", out.scheme, quant::SchemeNames());
+  AddText(app, "--imatrix", out.importance_file, "What columns count, as adit imatrix or llama.cpp's tool wrote it",
+          "FILE");
+  AddText(app, "--mix", out.mix_file, "Types of tensors by name: a line 'REGEX TYPE' each, the first that fits counts",
+          "FILE");
+  AddList(app, "--tensor-type", out.rules, "A rule like a line of --mix, before those: 'ffn_down=q6_k'; repeatable");
+  AddSwitch(app, "--pure", out.pure, "All matrices of one type, without the exceptions of the mix");
+  AddSwitch(app, "--allow-requantize", out.requantize, "Also quantise what is quantised already, which adds errors");
+  AddSwitch(app, "--dry-run", out.dry_run, "Write nothing; tell the sizes");
+  const auto set_method = [&out](const std::string& method) {
+    out.gptq = method.ends_with("gptq");
+    out.awq = method.starts_with("awq");
+  };
+  AddWord(app, "--method", {"rtn", "gptq", "awq", "awq-gptq"}, set_method,
+          "rtn: each weight to the nearest value; gptq: what is left makes up for it; awq: finer where inputs are "
+          "large; awq-gptq: both [rtn]",
+          "NAME");
+  AddText(app, "--calib", out.calibration_file,
+          "Text of the kind that the model will see, for the other methods; - is stdin", "FILE");
+  AddCount(
+      app, "--calib-windows", 1, 65536, [&out](int64_t n) { out.calibration_windows = n; },
+      "Windows of the text to run at most [32]");
+  AddCount(
+      app, "--calib-ctx", 16, 65536, [&out](int64_t n) { out.calibration_context = n; }, "Tokens of a window [512]");
+  AddCount(
+      app, "--threads", 1, 256, [&out](int64_t n) { out.threads = static_cast<int>(n); }, "Threads [one for each CPU]");
+}
+
+void AddImatrix(CLI::App& app, ImatrixOptions& out) {
+  AddModel(app, out.model);
+  AddRequired(app, "-f,--file", out.file, "Text of the kind that the model will see; - is stdin", "FILE");
+  AddRequired(app, "-o,--output", out.output, "The file to write, in llama.cpp's form (GGUF)", "FILE");
+  AddCount(
+      app, "--limit", 1, int64_t{1} << 40, [&out](int64_t n) { out.limit = n; }, "Run so many windows at most [all]");
+  AddCount(
+      app, "--ctx", 4, int64_t{1} << 24, [&out](int64_t n) { out.context = n; }, "Tokens of a window [512]");
+  AddEngine(app, out.engine);
+}
+
+}  // namespace adit::cli

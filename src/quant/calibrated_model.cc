@@ -1,0 +1,212 @@
+#include "quant/calibrated_model.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "models/registry.h"
+#include "models/weights.h"
+#include "quant/layer_name.h"
+#include "quant/layer_rounder.h"
+#include "quant/outer_products.h"
+#include "quant/rounded_layer.h"
+
+namespace adit::quant {
+namespace {
+
+using formats::TensorInfo;
+
+// The matrices that InputKeeper watches for the four inputs.
+std::array<const nn::Linear*, kNumLayerInputs> FirstReaders(const models::LayerWeights& layer) {
+  const auto& attention = std::get<nn::AttentionBlockWeights>(layer.mixer);
+  if (const auto* gated = std::get_if<nn::GatedFeedForwardWeights>(&layer.feed_forward)) {
+    return {&attention.q, &attention.out, &gated->gate, &gated->down};
+  }
+  const auto& plain = std::get<nn::PlainFeedForwardWeights>(layer.feed_forward);
+  return {&attention.q, &attention.out, &plain.up, &plain.down};
+}
+
+// A source that somebody else owns.
+std::shared_ptr<const formats::WeightSource> Borrowed(const formats::WeightSource& source) {
+  return {std::shared_ptr<const formats::WeightSource>(), &source};
+}
+
+class CalibratedModelImpl final : public CalibratedModel {
+ public:
+  CalibratedModelImpl(std::unique_ptr<formats::GgufFile> model, std::unique_ptr<formats::GgufFile> plain,
+                      std::span<const formats::TensorRetyping> retypings, models::ModelSpec spec, CalibrationText text,
+                      const CalibrationOptions& options, const nn::ExecContext& context)
+      : model_(std::move(model)),
+        plain_(std::move(plain)),
+        spec_(std::move(spec)),
+        text_(std::move(text)),
+        options_(options),
+        context_(context),
+        pass_(spec_, text_, context_) {
+    const std::span<const TensorInfo> origins = model_->tensors();
+    std::vector<size_t> order(origins.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return LayerOf(origins[i].name); });
+    for (const size_t i : order) {
+      TensorInfo info = origins[i];
+      const std::optional<size_t> layer = LayerOf(info.name);
+      const bool is_rounded = layer && IsRounded(info, retypings[i]);
+      const bool is_made = is_rounded || (layer && options.rounding.awq && LayerRounder::MayScale(info.name));
+      if (is_made || retypings[i].dtype != info.dtype) info.data = {};
+      info.dtype = retypings[i].dtype;
+      tensors_.push_back(info);
+      if (layer) layers_[*layer].push_back({.tensor = &origins[i], .dtype = info.dtype, .is_rounded = is_rounded});
+    }
+    for (size_t i = 0; i < tensors_.size(); ++i) index_.emplace(tensors_[i].name, i);
+  }
+
+  Status Prepare(const TensorInfo& tensor) override {
+    const std::optional<size_t> layer = LayerOf(tensor.name);
+    if (!layer || *layer >= spec_.layers.size()) return Status();
+    if (*layer + 1 < num_rounded_) {
+      return FailedPrecondition("layer {} is wanted after layer {}", *layer, num_rounded_ - 1);
+    }
+    while (num_rounded_ <= *layer) ADIT_RETURN_IF_ERROR(RoundNextLayer());
+    return Status();
+  }
+
+  const TensorInfo* Find(std::string_view name) const override {
+    const auto found = index_.find(name);
+    return found == index_.end() ? nullptr : &tensors_[found->second];
+  }
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+  const std::string& path() const override { return model_->path(); }
+  void Release(std::span<const std::byte> bytes) const override { model_->Release(bytes); }
+  void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const override;
+  void ReleaseHeader() const override { model_->ReleaseHeader(); }
+  const formats::GgufMetadata& metadata() const override { return model_->metadata(); }
+  uint32_t version() const override { return model_->version(); }
+  std::string Format() const override { return model_->Format(); }
+  size_t size_bytes() const override { return model_->size_bytes(); }
+
+ private:
+  static bool IsRounded(const TensorInfo& tensor, const formats::TensorRetyping& retyping) {
+    return InputOf(tensor.name) && tensor.rank == 2 && HasBlockGrid(retyping.dtype) && retyping.dtype != tensor.dtype;
+  }
+
+  Status RoundNextLayer();
+  Status Told(double part) const;
+  Result<LayerRounder::Hessians> SumHessians(size_t layer);
+
+  // Constant after construction.
+  std::unique_ptr<formats::GgufFile> model_;
+  std::unique_ptr<formats::GgufFile> plain_;  // the same, retyped without calibration
+  models::ModelSpec spec_;
+  CalibrationText text_;
+  CalibrationOptions options_;
+  nn::ExecContext context_;
+  std::vector<TensorInfo> tensors_;
+  std::map<size_t, std::vector<LayerTensor>> layers_;
+  std::unordered_map<std::string_view, size_t> index_;
+
+  LayerPass pass_;
+  size_t num_rounded_ = 0;                       // layers
+  std::unique_ptr<RoundedLayer> rounded_layer_;  // the last of them
+};
+
+Status CalibratedModelImpl::Told(double part) const {
+  if (!options_.progress) return Status();
+  return options_.progress((static_cast<double>(num_rounded_) + part) / static_cast<double>(spec_.layers.size()));
+}
+
+// The sums of x x^T over the text for the four inputs of a layer.
+Result<LayerRounder::Hessians> CalibratedModelImpl::SumHessians(size_t layer) {
+  ADIT_ASSIGN_OR_RETURN(const models::ModelWeights weights, models::LoadLayer(spec_, layer, Borrowed(*model_), context_,
+                                                                              models::ActivationTermsFor(spec_)));
+  const std::array<const nn::Linear*, kNumLayerInputs> readers = FirstReaders(weights.layers.front());
+  LayerRounder::Hessians hessians;
+  for (size_t i = 0; i < readers.size(); ++i) {
+    const auto n = static_cast<size_t>(readers[i]->matrix.num_cols());
+    hessians[i].resize(n * n);
+  }
+  InputKeeper keeper(readers, text_.window);
+  int64_t window = 0;
+  const auto add = [&]() -> Status {
+    for (size_t i = 0; i < readers.size(); ++i) {
+      const int64_t n = readers[i]->matrix.num_cols();
+      ADIT_RETURN_IF_ERROR(
+          AddOuterProducts(keeper.Columns(readers[i]), n, text_.window, 1.0f, context_, hessians[i].data(), n));
+    }
+    return Told(0.5 * static_cast<double>(++window) / static_cast<double>(text_.num_windows()));
+  };
+  ADIT_RETURN_IF_ERROR(pass_.Run(weights, layer, &keeper, /*advance=*/false, add));
+  return hessians;
+}
+
+Status CalibratedModelImpl::RoundNextLayer() {
+  const size_t layer = num_rounded_;
+  if (layer > 0) {
+    ADIT_ASSIGN_OR_RETURN(
+        const models::ModelWeights weights,
+        models::LoadLayer(spec_, layer - 1, Borrowed(*rounded_layer_), context_, models::ActivationTermsFor(spec_)));
+    ADIT_RETURN_IF_ERROR(pass_.Run(weights, layer - 1, nullptr, /*advance=*/true, {}));
+  }
+  ADIT_ASSIGN_OR_RETURN(LayerRounder::Hessians hessians, SumHessians(layer));
+  LayerRounder rounder(*model_, spec_.layers[layer], options_.rounding, context_);
+  ADIT_ASSIGN_OR_RETURN(rounded_layer_, rounder.Round(layers_[layer], std::move(hessians), [this](int num_done) {
+    return Told(0.5 + 0.5 * num_done / kNumLayerInputs);
+  }));
+  ++num_rounded_;
+  return Status();
+}
+
+void CalibratedModelImpl::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows,
+                                   std::byte* out) const {
+  if (rounded_layer_ != nullptr && rounded_layer_->Has(tensor.name)) {
+    return rounded_layer_->ReadRows(tensor, first_row, num_rows, out);
+  }
+  plain_->ReadRows(*plain_->Find(tensor.name), first_row, num_rows, out);
+}
+
+// A model that is seen through another one, which does not own it.
+class ModelView final : public formats::GgufFile {
+ public:
+  explicit ModelView(const formats::GgufFile& model) : model_(model) {}
+
+  const TensorInfo* Find(std::string_view name) const override { return model_.Find(name); }
+  std::span<const TensorInfo> tensors() const override { return model_.tensors(); }
+  const std::string& path() const override { return model_.path(); }
+  void Release(std::span<const std::byte> bytes) const override { model_.Release(bytes); }
+  void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const override {
+    model_.ReadRows(tensor, first_row, num_rows, out);
+  }
+  void ReleaseHeader() const override { model_.ReleaseHeader(); }
+  const formats::GgufMetadata& metadata() const override { return model_.metadata(); }
+  uint32_t version() const override { return model_.version(); }
+  std::string Format() const override { return model_.Format(); }
+  size_t size_bytes() const override { return model_.size_bytes(); }
+
+ private:
+  const formats::GgufFile& model_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CalibratedModel>> CalibratedModel::Create(
+    std::unique_ptr<formats::GgufFile> model, std::span<const formats::TensorRetyping> tensors, CalibrationText text,
+    const CalibrationOptions& options, const kernels::KernelTable& kernels, WorkerTeam& team) {
+  if (text.window < 1 || text.num_windows() < 1) return InvalidArgument("no text to calibrate with");
+  ADIT_ASSIGN_OR_RETURN(models::ModelSpec spec, models::SpecFromGguf(*model));
+  if (!spec.output.logits || spec.NeedsWholeSequences()) {
+    return Unsupported("{}: this {} model makes embeddings; calibration is for models of text", model->path(),
+                       spec.architecture);
+  }
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> plain,
+                        formats::Retyped(std::make_unique<ModelView>(*model), tensors));
+  return std::unique_ptr<CalibratedModel>(
+      std::make_unique<CalibratedModelImpl>(std::move(model), std::move(plain), tensors, std::move(spec),
+                                            std::move(text), options, nn::ExecContext{kernels, team}));
+}
+
+}  // namespace adit::quant

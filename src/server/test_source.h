@@ -1,0 +1,103 @@
+#ifndef ADIT_SERVER_TEST_SOURCE_H_
+#define ADIT_SERVER_TEST_SOURCE_H_
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "server/model_pool.h"
+
+namespace adit::server {
+
+// A model of random weights, served as tests want it.
+inline std::unique_ptr<ServedModel> ServeTiny(const std::string& name, std::vector<std::string> aliases = {}) {
+  auto model = engine::LoadedModel::Load(
+      {.path = std::string(ADIT_SOURCE_DIR) + "/tests/goldens/models/llama.gguf", .isa = "ref", .num_threads = 1});
+  EXPECT_TRUE(model.ok()) << model.status().ToString();
+  engine::EngineOptions options{.kv_tokens = 1024};
+  options.scheduler.max_context = 200;
+  options.scheduler.max_queued_requests = 4;
+  options.scheduler.max_num_seqs = 2;
+  options.scheduler.tenants = {{.name = "default"}, {.name = "a"}, {.name = "b"}};
+  auto engine = engine::Engine::Create(**model, options);
+  EXPECT_TRUE(engine.ok()) << engine.status().ToString();
+  return ServedModel::Create(std::move(model).value(), std::move(engine).value(),
+                             {.name = name,
+                              .aliases = std::move(aliases),
+                              .chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
+                              .tenants = {"default", "a", "b"}});
+}
+
+// Makes such models of any source but "missing" and "broken". Loading can be held up.
+class TestSource : public ModelSource {
+ public:
+  Result<ModelNeed> NeedOf(const ModelEntry& entry) override {
+    if (entry.source == "missing") return NotFound("'{}' is not there", entry.name);
+    return ModelNeed{.weight_bytes = weight_bytes};
+  }
+  Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,
+                                            const std::function<void(double)>& on_progress) override {
+    {
+      std::unique_lock lock(mutex_);
+      ++num_loads_[entry.source];
+      last_budget_ = budget_bytes;
+      on_progress(0.25);
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return !held_; });
+    }
+    if (entry.source == "broken") return Corrupt("'{}' is broken", entry.name);
+    return ServeTiny(entry.name, entry.aliases);
+  }
+  Result<std::string> Find(const std::string& name) override {
+    if (!name.starts_with("store/")) return NotFound("there is no model '{}' in the store", name);
+    return name;
+  }
+  Status Fetch(const std::string& name, const std::function<void(const FetchProgress&)>& on_progress,
+               const std::atomic<bool>& cancel) override {
+    on_progress({.done_bytes = 5, .total_bytes = 10});
+    if (name == "bad") return Io("the hub is away");
+    while (name == "endless" && !cancel) std::this_thread::yield();
+    return cancel ? Cancelled("stopped") : Status();
+  }
+
+  void Hold(bool held) {
+    const std::lock_guard lock(mutex_);
+    held_ = held;
+    changed_.notify_all();
+  }
+  int num_loads(const std::string& source) {
+    const std::lock_guard lock(mutex_);
+    return num_loads_[source];
+  }
+  void WaitForLoad(const std::string& source) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return num_loads_[source] > 0; });
+  }
+  int64_t last_budget() {
+    const std::lock_guard lock(mutex_);
+    return last_budget_;
+  }
+
+  int64_t weight_bytes = int64_t{10} << 20;  // before the pool begins
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::map<std::string, int> num_loads_;
+  int64_t last_budget_ = -1;
+  bool held_ = false;
+};
+
+}  // namespace adit::server
+
+#endif  // ADIT_SERVER_TEST_SOURCE_H_
