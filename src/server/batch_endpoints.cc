@@ -55,6 +55,7 @@ class ServiceHost : public BatchHost {
     }
     return std::move(outcome->lease);
   }
+  std::shared_ptr<const guard::Rules> Guard() override { return service_.guard(); }
   bool IsBusy() override { return service_.draining() || !service_.live().empty(); }
   bool HasSeveralModels() override { return !service_.models().is_single(); }
   std::optional<ApiError> Check(const ServedModel& served, const ApiRequest& request) override {

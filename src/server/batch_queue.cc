@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "server/batch_line.h"
 #include "server/disk_file.h"
+#include "server/guarded_body.h"
 #include "server/request_record.h"
 #include "server/response_store.h"
 
@@ -67,6 +68,7 @@ class BatchQueue::Job : public BatchJob {
     if (!lines_.Next(text)) return false;
     line.number = lines_.number();
     line.text = text;
+    if (rules_ != nullptr) PassByRules(line.text);
     return true;
   }
   bool IsAnswered(int64_t, const std::optional<std::string>& custom_id) const override {
@@ -78,6 +80,12 @@ class BatchQueue::Job : public BatchJob {
           .code = "unsupported_parameter", .message = "'stream' is not supported in a batch", .param = "stream"};
     }
     if (auto error = queue_.host_->Check(served_, request); error) return error;
+    if (rules_ != nullptr) {
+      if (blocked_) return blocked_;
+      if (auto error = CheckGuarded(request, *rules_); error) return error;
+      request.guard = rules_;
+      request.input_verdicts = verdicts_;
+    }
     request.generation.priority = kLowestPriority;
     request.generation.max_unread = kMaxUnread;
     request.generation.tenant = served_.TenantIndex(record_.tenant);
@@ -102,9 +110,25 @@ class BatchQueue::Job : public BatchJob {
   void Progress(const BatchSummary&, int64_t) override { queue_.Update(record_); }
 
  private:
+  // What the rules make of the texts of a line.
+  void PassByRules(std::string& text) {
+    verdicts_.clear();
+    blocked_.reset();
+    auto line = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!line.is_object() || !line.contains("body") || !line["body"].is_object()) return;
+    bool changed = false;
+    blocked_ = GuardBody(*rules_, served_.api().tokenizer, line["body"], verdicts_, changed);
+    if (changed) text = line.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+  }
+
   BatchQueue& queue_;
   BatchRecord& record_;
   const ServedModel& served_;
+  const std::shared_ptr<const guard::Rules> rules_ = queue_.host_->Guard();
+  // Of the line that has been read last.
+  std::vector<guard::Verdict> verdicts_;
+  std::optional<ApiError> blocked_;
+
   TextLines lines_;
   std::chrono::steady_clock::time_point busy_since_ = std::chrono::steady_clock::now();
   bool away_ = false;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "adit/status.h"
+#include "guard/rules.h"
 #include "server/api_error.h"
 #include "server/batch_record.h"
 #include "server/batch_run.h"
@@ -31,6 +32,8 @@ class BatchHost {
   // Cancelled when `give_up`, asked ten times a second, says so first; else why it cannot be had.
   virtual Result<std::shared_ptr<const ServedModel>> Model(const std::string& name,
                                                            const std::function<bool()>& give_up) = 0;
+  // Rules that requests and answers pass by; null where there are none.
+  virtual std::shared_ptr<const guard::Rules> Guard() { return nullptr; }
   // Requests of clients that wait for their answers are under way, or none are to begin.
   virtual bool IsBusy() = 0;
   // Whether a model that is kept may keep others from being loaded.

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "server/constraint_fields.h"
 #include "server/engine_run.h"
+#include "server/guarded_body.h"
 #include "server/request_checks.h"
 #include "server/service.h"
 #include "server/thinking_budget.h"
@@ -239,16 +240,6 @@ std::optional<ApiError> ReadHeaders(const HttpRequest& http, const nlohmann::jso
     request.generation.timeout_s = static_cast<double>(*ms) * 1e-3;
   }
   return std::nullopt;
-}
-
-// What would tell of a text that a rule has taken away.
-std::optional<ApiError> CheckGuarded(const ApiRequest& request, const guard::Rules& rules) {
-  if (!rules.Changes(guard::Side::kOutput)) return std::nullopt;
-  const char* param = request.logprobs ? "logprobs" : request.token_ids ? "return_token_ids" : nullptr;
-  if (param == nullptr) return std::nullopt;
-  return ApiError{.code = "unsupported_parameter",
-                  .message = fmt::format("'{}' is not supported here: rules of this server redact answers", param),
-                  .param = param};
 }
 
 }  // namespace

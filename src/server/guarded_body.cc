@@ -65,6 +65,21 @@ ApiError Blocked(const std::vector<guard::Verdict>& verdicts) {
 
 }  // namespace
 
+std::optional<ApiError> GuardBody(const guard::Rules& rules, const tokenizer::Tokenizer& tokenizer, Json& body,
+                                  std::vector<guard::Verdict>& verdicts, bool& changed) {
+  changed = false;
+  for (const char* field : kTextFields) {
+    const auto found = body.find(field);
+    if (found == body.end()) continue;
+    const Json before = *found;
+    const bool good = std::string_view(field) == "prompt" ? GuardPrompt(rules, tokenizer, *found, verdicts)
+                                                          : GuardJson(rules, guard::Side::kInput, *found, verdicts);
+    if (!good) return Blocked(verdicts);
+    changed = changed || *found != before;
+  }
+  return std::nullopt;
+}
+
 std::variant<nlohmann::json, ApiError> ReadGuardedBody(Call& call) {
   std::variant<nlohmann::json, ApiError> read = ReadBody(call.request);
   const guard::Rules* const rules = call.service.guard().get();
@@ -72,19 +87,21 @@ std::variant<nlohmann::json, ApiError> ReadGuardedBody(Call& call) {
   // In the order of its members, for schemas and tools.
   Json body = Json::parse(call.request.body);
   bool changed = false;
-  for (const char* field : kTextFields) {
-    const auto found = body.find(field);
-    if (found == body.end()) continue;
-    const Json before = *found;
-    const bool good = std::string_view(field) == "prompt"
-                          ? GuardPrompt(*rules, call.service.model()->api().tokenizer, *found, call.record->verdicts)
-                          : GuardJson(*rules, guard::Side::kInput, *found, call.record->verdicts);
-    if (!good) return Blocked(call.record->verdicts);
-    changed = changed || *found != before;
+  if (auto error = GuardBody(*rules, call.model->api().tokenizer, body, call.record->verdicts, changed); error) {
+    return *std::move(error);
   }
   if (!changed) return read;
   call.request.body = body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   return nlohmann::json::parse(call.request.body);
+}
+
+std::optional<ApiError> CheckGuarded(const ApiRequest& request, const guard::Rules& rules) {
+  if (!rules.Changes(guard::Side::kOutput)) return std::nullopt;
+  const char* param = request.logprobs ? "logprobs" : request.token_ids ? "return_token_ids" : nullptr;
+  if (param == nullptr) return std::nullopt;
+  return ApiError{.code = "unsupported_parameter",
+                  .message = fmt::format("'{}' is not supported here: rules of this server redact answers", param),
+                  .param = param};
 }
 
 }  // namespace adit::server
