@@ -49,7 +49,10 @@ def first_token(port, body):
     client, begin = post(port, body)
     raw = b""
     while b"data: " not in raw:
-        raw += client.recv(65536)
+        more = client.recv(65536)
+        if not more:
+            raise OSError("no stream")
+        raw += more
     seen = time.perf_counter() - begin
     while more := client.recv(65536):
         raw += more
@@ -57,7 +60,7 @@ def first_token(port, body):
     own = 0.0
     for line in raw.split(b"\n"):
         if line.startswith(b"data: {") and b'"timings"' in line:
-            timings = json.loads(line[6:])["timings"]
+            timings = json.loads(line[6:])["choices"][0]["timings"]
             own = (timings["queue_ms"] + timings["prompt_ms"]) / 1e3
     return seen, own
 

@@ -89,6 +89,20 @@ TEST(MessagesRequest, ThinkingBecomesEffort) {
   EXPECT_EQ(ErrorOf(start + R"({"type": "enabled"}})").param, "thinking.budget_tokens");
 }
 
+TEST(MessagesRequest, SchemasKeepTheOrderOfTheirMembers) {
+  const std::string body = R"({"max_tokens": 5, "messages": [{"role": "user", "content": "hi"}],
+      "tools": [{"name": "f", "input_schema": {"type": "object", "properties": {"z": {"type": "null"}, "a": {"type": "null"}}}}],
+      "output_format": {"type": "json_schema", "schema": {"type": "object", "properties": {"y": {}, "b": {}}}}})";
+  const auto read = ChatOfMessages(Json::parse(body), MessagesUse::kAnswer);
+  const ChatBody& chat = std::get<ChatBody>(read);
+  const std::string text = OrderedMessagesText(chat, body);
+  EXPECT_EQ(Json::parse(text), *chat.body);
+  EXPECT_NE(text.find(R"("parameters":{"type":"object","properties":{"z":{"type":"null"},"a")"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("schema":{"type":"object","properties":{"y":{},"b":{}}})"), std::string::npos) << text;
+  EXPECT_EQ(Json::parse(OrderedMessagesText(chat, "no JSON")), *chat.body);
+}
+
 TEST(MessagesRequest, WhatIsWrongIsNamed) {
   struct Case {
     std::string body;

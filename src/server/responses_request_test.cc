@@ -119,5 +119,19 @@ TEST(ResponsesRequest, ErrorsOfTheChatSpeakOfItsOwnFields) {
   EXPECT_EQ(error.message, "'max_output_tokens' is -5");
 }
 
+TEST(ResponsesRequest, SchemasKeepTheOrderOfTheirMembers) {
+  const std::string body = R"({"input": "hi", "tools": [{"type": "function", "name": "f", "parameters":
+      {"type": "object", "properties": {"z": {}, "a": {}}}}], "text": {"format": {"type": "json_schema", "name": "n",
+      "schema": {"type": "object", "properties": {"y": {}, "b": {}}}}}})";
+  const auto none = [](const std::string&) { return SharedJson(); };
+  const auto read = ReadResponsesRequest(nlohmann::json::parse(body), ResponsesUse::kAnswer, "id", none);
+  ASSERT_TRUE(std::holds_alternative<ResponsesRequest>(read));
+  const ChatBody& chat = std::get<ResponsesRequest>(read).chat;
+  const std::string text = OrderedResponsesText(chat, body);
+  EXPECT_EQ(nlohmann::json::parse(text), *chat.body);
+  EXPECT_NE(text.find(R"("properties":{"z":{},"a":{}})"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("properties":{"y":{},"b":{}})"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace adit::server
