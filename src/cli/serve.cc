@@ -31,9 +31,11 @@
 #include "engine/model_sampling.h"
 #include "engine/pooling.h"
 #include "guard/rules_file.h"
+#include "plan/read_rate.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
 #include "server/default_sampling.h"
+#include "server/guard_model.h"
 #include "server/http_server.h"
 #include "server/response_store.h"
 #include "server/served_model.h"
@@ -51,17 +53,23 @@ using server::Service;
 // What answers get to leave by once they have been cancelled.
 constexpr double kLastWordsS = 2.0;
 constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
+// What a guard model gets.
+constexpr int64_t kGuardContext = 8192;
+constexpr int64_t kGuardSequences = 8;
+// What is read to see how fast memory is.
+constexpr size_t kLeastReadBytes = size_t{16} << 20;
+constexpr size_t kMostReadBytes = size_t{128} << 20;
 
 std::string ModelName(const ServeOptions& options) {
   return options.names.empty() ? std::filesystem::path(options.model).stem().string() : options.names.front();
 }
 
-Result<std::string> ReadTemplate(const std::string& path) {
+Result<std::string> ReadTemplate(const char* flag, const std::string& path) {
   if (path.empty()) return std::string();
   ADIT_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(path));
-  if (text.empty()) return InvalidArgument("--chat-template: '{}' is empty", OneLine(path));
+  if (text.empty()) return InvalidArgument("{}: '{}' is empty", flag, OneLine(path));
   if (text.size() > kMaxTemplateBytes) {
-    return InvalidArgument("--chat-template: '{}' has {} bytes; it has at most {}", OneLine(path), text.size(),
+    return InvalidArgument("{}: '{}' has {} bytes; it has at most {}", flag, OneLine(path), text.size(),
                            kMaxTemplateBytes);
   }
   return text;
@@ -171,13 +179,45 @@ Result<std::unique_ptr<engine::Engine>> StartEngine(const ServeOptions& options,
   return engine::Engine::Create(model, wanted);
 }
 
+// Loads the model that judges what others say, with an engine of its own.
+Status StartGuardModel(const ServeOptions& options, Service& service) {
+  if (options.guard_model.empty()) return Status();
+  server::GuardModelOptions guard{.name = std::filesystem::path(options.guard_model).stem().string(),
+                                  .unsafe = options.guard_unsafe,
+                                  .safe = options.guard_safe,
+                                  .on_input = options.guard_side == "input" || options.guard_side == "both",
+                                  .on_output = options.guard_side == "output" || options.guard_side == "both"};
+  ADIT_ASSIGN_OR_RETURN(guard.chat_template, ReadTemplate("--guard-template", options.guard_template_file));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.guard_model, options.engine));
+  engine::EngineOptions wanted;
+  wanted.scheduler.max_num_seqs = kGuardSequences;
+  wanted.scheduler.max_context = std::min(kGuardContext, model->spec().context_length);
+  ADIT_ASSIGN_OR_RETURN(wanted.kv_types, ChosenKvTypes(options.engine));
+  wanted.kv_tokens = wanted.scheduler.max_context * 2;
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::Engine> engine, engine::Engine::Create(*model, wanted));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<server::GuardModel> ready,
+                        server::GuardModel::Create(std::move(model), std::move(engine), std::move(guard)));
+  service.SetGuardModel(std::move(ready));
+  return Status();
+}
+
+// How fast memory is read, where nothing else of ours runs: what steps are measured by.
+void MeasureBandwidth(const engine::LoadedModel& model, Service& service) {
+  const size_t bytes = std::clamp(model.weights().packed.size_bytes(), kLeastReadBytes, kMostReadBytes);
+  const Result<double> rate = plan::MeasureReadRate(model.exec_context().team, bytes);
+  // Without it there is one figure less.
+  if (rate.ok()) service.SetPeakBandwidth(*rate);
+}
+
 // Loads the model, starts its engine, and has the service answer with it.
 Status StartModel(const ServeOptions& options, std::string chat_template, std::vector<sched::Tenant> tenants,
                   Service& service) {
   const auto progress = [&service](double share) { service.SetLoadProgress(share); };
   ADIT_ASSIGN_OR_RETURN(server::ServedModelOptions served, OfferOf(options, tenants));
   served.chat_template = std::move(chat_template);
+  ADIT_RETURN_IF_ERROR(StartGuardModel(options, service));
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine, progress));
+  MeasureBandwidth(*model, service);
   if (IsForEmbeddings(options, *model)) {
     ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::EmbeddingEngine> embedder, StartEmbedder(options, *model));
     service.Attach(ServedModel::Create(std::move(model), std::move(embedder), std::move(served)));
@@ -282,8 +322,9 @@ void Drain(const ServeOptions& options, Service& service, HttpServer& http, Acce
 
 Result<int> Run(const ServeOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(options.model));
+  if (!options.guard_model.empty()) ADIT_RETURN_IF_ERROR(CheckModelPath(options.guard_model));
   ADIT_RETURN_IF_ERROR(CheckOptions(options));
-  ADIT_ASSIGN_OR_RETURN(std::string chat_template, ReadTemplate(options.chat_template_file));
+  ADIT_ASSIGN_OR_RETURN(std::string chat_template, ReadTemplate("--chat-template", options.chat_template_file));
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<ApiKeys> keys, ApiKeys::Create(options.api_keys, options.api_key_file));
   std::vector<sched::Tenant> tenants = TenantsOf(*keys);
   // Whoever reads the log may go; that is no reason to end.
@@ -300,7 +341,8 @@ Result<int> Run(const ServeOptions& options) {
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,
                    .cors_origins = options.cors_origins,
                    .watchdog_s = options.watchdog_s,
-                   .with_ui = options.with_ui},
+                   .with_ui = options.with_ui,
+                   .vllm_names = options.metrics_compat == "vllm"},
                   std::move(keys), log);
   if (!options.guard_file.empty()) {
     ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));

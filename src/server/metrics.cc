@@ -7,11 +7,15 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "server/metrics_format_internal.h"
 
 namespace adit::server {
 namespace {
@@ -57,11 +61,19 @@ const Buckets& CountBuckets() {
   return kBuckets;
 }
 
+// Tenants may be named by clients; of so many at most there are series.
+constexpr size_t kMaxTenants = 64;
+
+double EpochSeconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 class Metrics::Impl {
  public:
-  Impl(std::string_view model, std::string_view version) : model_(model), version_(version) {}
+  Impl(std::string_view model, std::string_view version, bool with_vllm)
+      : model_(model), version_(version), with_vllm_(with_vllm) {}
 
   void Count(const RequestRecord& record, bool client_gone, double seconds) {
     const std::string status = std::to_string(client_gone ? 499 : record.status);
@@ -79,10 +91,12 @@ class Metrics::Impl {
           .Increment(static_cast<double>(verdict.count));
     }
     if (!record.generates) return;
+    CountTenant(record);
     if (client_gone) {
       const bool decodes = record.output_tokens.load(std::memory_order_relaxed) > 0;
       cancelled_.Add({{"phase", decodes ? "decode" : "prefill"}}).Increment();
     } else if (record.status == 200) {
+      max_generation_tokens_.Observe(static_cast<double>(record.longest_answer));
       latency_.Observe(seconds);
     }
   }
@@ -93,6 +107,7 @@ class Metrics::Impl {
   }
 
   void CountInterval(double seconds) { interval_.Observe(seconds); }
+  void CountValidation(double seconds) { validation_.Observe(seconds); }
 
   void CountAnswer(const AnswerStats& stats, std::string_view finish_reason) {
     const std::string_view reason = stats.reason == FinishReason::kDeadline ? "deadline"
@@ -113,16 +128,22 @@ class Metrics::Impl {
                        static_cast<double>(stats.output_tokens - 1));
   }
 
-  std::string Text(const MetricsNow& now) const {
+  std::string Text(const MetricsNow& now, MetricsFormat format) const {
     std::vector<MetricFamily> families = registry_.Collect();
     if (now.engine != nullptr) AddEngine(now, families);
+    AddHost(now, families);
+    AddMemory(now, families);
     if (now.embeddings) AddEmbeddings(*now.embeddings, families);
     Gauge("adit_http_connections", "Connections open now", static_cast<double>(now.http.connections), families);
-    Count("adit_http_connections_total", "Connections taken", now.http.accepted, families);
+    Count("adit_http_connections_accepted_total", "Connections taken", now.http.accepted, families);
     Gauge("adit_ready", "1 when requests are answered", now.ready ? 1 : 0, families);
     Gauge("process_resident_memory_bytes", "Memory that the process occupies", static_cast<double>(now.resident_bytes),
           families);
     AddInfo("adit_build_info", "The version", {{"version", version_}}, families);
+    AddInfo("adit_model_state", "1 for the state that the model is in", {{"state", now.model_state}}, families);
+    Gauge("adit_startup_seconds", "That loading the model took", now.load_seconds, families);
+    if (with_vllm_) AddVllmNames(model_, families);
+    if (format == MetricsFormat::kOpenMetrics) return OpenMetricsText(families);
     std::ostringstream out;
     prometheus::TextSerializer().Serialize(out, families);
     return out.str();
@@ -174,6 +195,105 @@ class Metrics::Impl {
     Add(name, help, MetricType::Gauge, std::move(metric), out);
   }
 
+  static ClientMetric WithLabel(const char* name, const std::string& value) {
+    ClientMetric metric;
+    metric.label.push_back({name, value});
+    return metric;
+  }
+
+  void CountTenant(const RequestRecord& record) {
+    std::string tenant = record.tenant;
+    {
+      const std::lock_guard lock(tenants_mutex_);
+      if (!tenants_.contains(tenant) && tenants_.size() >= kMaxTenants) tenant = "other";
+      tenants_.insert(tenant);
+    }
+    const int64_t tokens = record.prompt_tokens + record.output_tokens.load(std::memory_order_relaxed);
+    tenant_tokens_.Add({{"tenant", tenant}}).Increment(static_cast<double>(tokens));
+  }
+
+  // Of the process and the machine.
+  void AddHost(const MetricsNow& now, std::vector<MetricFamily>& out) const {
+    const HostFigures& host = now.host;
+    ClientMetric cpu;
+    cpu.counter.value = host.cpu_seconds;
+    Add("process_cpu_seconds_total", "Processor time used", MetricType::Counter, std::move(cpu), out);
+    Gauge("process_start_time_seconds", "When the process began, since the epoch", host.start_time_s, out);
+    Gauge("process_virtual_memory_bytes", "Addresses taken", static_cast<double>(host.virtual_bytes), out);
+    Gauge("process_open_fds", "Open files and sockets", static_cast<double>(host.open_files), out);
+    Gauge("process_max_fds", "Most that may be open", static_cast<double>(host.max_files), out);
+    Gauge("process_threads", "Threads", static_cast<double>(host.num_threads), out);
+    Gauge("adit_cpus", "Processors that the process may run on", host.num_cpus, out);
+    if (host.cpu_hertz > 0) Gauge("adit_cpu_frequency_hertz", "Clock of the processors, mean", host.cpu_hertz, out);
+    if (now.energies.empty()) return;
+    MetricFamily energy;
+    energy.name = "adit_energy_joules_total";
+    energy.help = "Energy that the machine has used since the server began, all its programs together";
+    energy.type = MetricType::Counter;
+    for (const Energy& part : now.energies) {
+      energy.metric.push_back(WithLabel("domain", part.domain));
+      energy.metric.back().counter.value = part.joules;
+    }
+    out.push_back(std::move(energy));
+  }
+
+  void AddMemory(const MetricsNow& now, std::vector<MetricFamily>& out) const {
+    if (!now.pools.empty()) {
+      MetricFamily memory;
+      memory.name = "adit_memory_bytes";
+      memory.help = "Memory by what it is for";
+      memory.type = MetricType::Gauge;
+      for (const auto& [pool, bytes] : now.pools) {
+        memory.metric.push_back(WithLabel("pool", pool));
+        memory.metric.back().gauge.value = static_cast<double>(bytes);
+      }
+      out.push_back(std::move(memory));
+    }
+    if (now.peak_bytes_per_s <= 0 || now.engine == nullptr) return;
+    const double read = static_cast<double>(now.weight_bytes) * static_cast<double>(now.engine->scheduler.steps);
+    const double rate = now.engine->model_seconds > 0 ? read / now.engine->model_seconds : 0.0;
+    MetricFamily bandwidth;
+    bandwidth.name = "adit_memory_bandwidth_bytes_per_second";
+    bandwidth.help = "At which memory was read when the server began, and at which steps have read weights since";
+    bandwidth.type = MetricType::Gauge;
+    for (const auto& [kind, value] : {std::pair("measured_peak", now.peak_bytes_per_s), std::pair("achieved", rate)}) {
+      bandwidth.metric.push_back(WithLabel("kind", kind));
+      bandwidth.metric.back().gauge.value = value;
+    }
+    out.push_back(std::move(bandwidth));
+    ClientMetric total;
+    total.counter.value = read;
+    Add("adit_weight_read_bytes_total", "Bytes of weights that steps have read", MetricType::Counter, std::move(total),
+        out);
+    ClientMetric ratio = WithLabel("phase", "step");
+    ratio.gauge.value = rate / now.peak_bytes_per_s;
+    Add("adit_roofline_ratio", "Share of the measured memory speed that steps have reached", MetricType::Gauge,
+        std::move(ratio), out);
+  }
+
+  void AddCache(const MetricsNow& now, std::vector<MetricFamily>& out) const {
+    const engine::EngineStats& stats = *now.engine;
+    ClientMetric kept = WithLabel("tier", "ram");
+    kept.gauge.value = static_cast<double>(stats.pages.num_cached * now.kv_page_bytes);
+    Add("adit_cache_bytes", "Bytes of cached prefixes", MetricType::Gauge, std::move(kept), out);
+    MetricFamily misses;
+    misses.name = "adit_cache_miss_total";
+    misses.help = "Prompts by why no more of them was in the cache";
+    misses.type = MetricType::Counter;
+    for (int i = 0; i < kv::kNumMissReasons; ++i) {
+      misses.metric.push_back(WithLabel("reason", kv::MissReasonName(static_cast<kv::MissReason>(i))));
+      misses.metric.back().counter.value = static_cast<double>(stats.prefix_cache.misses[static_cast<size_t>(i)]);
+    }
+    out.push_back(std::move(misses));
+    Count("adit_grammars_compiled_total", "Grammars compiled", now.grammars_compiled, out);
+    Count("adit_grammar_cache_hits_total", "Grammars that had been compiled before", now.grammar_cache_hits, out);
+    ClientMetric seconds;
+    seconds.counter.value = now.grammar_compile_seconds;
+    Add("adit_grammar_compile_seconds_total", "Time that compiling them took", MetricType::Counter, std::move(seconds),
+        out);
+    Gauge("adit_tenant_lag_tokens", "Greatest difference in service of tenants that wait", stats.fairness_gap, out);
+  }
+
   void AddWaiting(int64_t num_waiting, std::vector<MetricFamily>& out) const {
     ClientMetric waiting;
     waiting.gauge.value = static_cast<double>(num_waiting);
@@ -212,6 +332,7 @@ class Metrics::Impl {
     count("adit_prefix_cache_hits_total", "Tokens of prompts found there",
           stats.prefix_cache.hit_tokens + stats.prefix_cache.partial_tokens);
     count("adit_num_preemptions_total", "Sequences that gave way", stats.scheduler.preemptions);
+    AddCache(now, out);
     count("adit_engine_steps_total", "Steps", stats.scheduler.steps);
     count("adit_engine_cancelled_total", "Requests cancelled", stats.cancelled);
     count("adit_deadline_missed_total", "Requests whose time ran out", stats.missed_deadlines);
@@ -232,16 +353,27 @@ class Metrics::Impl {
     // The engine's clock is the steady one; dashboards have the time of day.
     const double age_s = stats.last_step_s > 0 ? SteadySeconds() - stats.last_step_s : 0.0;
     gauge("adit_engine_last_step_age_seconds", "Since the last step", age_s);
+    gauge("adit_engine_last_step_timestamp_seconds", "When the last step ended, since the epoch; 0: none has",
+          stats.last_step_s > 0 ? EpochSeconds() - age_s : 0.0);
   }
 
   const std::string model_;
   const std::string version_;
+  const bool with_vllm_;
+  std::mutex tenants_mutex_;
+  std::set<std::string> tenants_;  // guarded by tenants_mutex_
   prometheus::Registry registry_;
   Family<Counter>& http_requests_ = AddCounters("http_requests_total", "Requests answered");
   Family<Counter>& rejected_ = AddCounters("adit_requests_rejected_total", "Requests answered with an error, by code");
   Family<Counter>& cancelled_ = AddCounters("adit_requests_cancelled_total", "Requests whose client went");
   Family<Counter>& success_ = AddCounters("adit_request_success_total", "Answers that ended, by why");
   Family<Counter>& verdicts_ = AddCounters("adit_guard_verdicts_total", "What rules of the guard have found");
+  Family<Counter>& tenant_tokens_ =
+      AddCounters("adit_tenant_service_tokens_total", "Tokens of prompts and answers, by tenant");
+  Histogram& validation_ = AddHistogram("adit_request_validation_seconds",
+                                        "From header to submission: reading, checking, making tokens", HttpBuckets());
+  Histogram& max_generation_tokens_ =
+      AddHistogram("adit_request_max_num_generation_tokens", "Tokens of the longest answer", TokenBuckets());
   Histogram& http_seconds_ = AddHistogram("http_request_duration_seconds", "From header to last byte", HttpBuckets());
   Histogram& first_token_ =
       AddHistogram("adit_time_to_first_token_seconds", "From submission to the first token", FirstTokenBuckets());
@@ -266,7 +398,18 @@ class Metrics::Impl {
       AddHistogram("adit_request_params_max_tokens", "Most tokens of an answer asked for", TokenBuckets());
 };
 
-Metrics::Metrics(std::string_view model, std::string_view version) : impl_(std::make_unique<Impl>(model, version)) {}
+MetricsFormat FormatOfAccept(std::string_view accept) {
+  return accept.find("application/openmetrics-text") == std::string_view::npos ? MetricsFormat::kPrometheus
+                                                                               : MetricsFormat::kOpenMetrics;
+}
+
+const char* ContentTypeOf(MetricsFormat format) {
+  return format == MetricsFormat::kOpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                               : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+Metrics::Metrics(std::string_view model, std::string_view version, bool with_vllm)
+    : impl_(std::make_unique<Impl>(model, version, with_vllm)) {}
 Metrics::~Metrics() = default;
 
 void Metrics::Count(const RequestRecord& record, bool client_gone, double seconds) {
@@ -277,6 +420,7 @@ void Metrics::CountInterval(double seconds) { impl_->CountInterval(seconds); }
 void Metrics::CountAnswer(const AnswerStats& stats, std::string_view finish_reason) {
   impl_->CountAnswer(stats, finish_reason);
 }
-std::string Metrics::Text(const MetricsNow& now) const { return impl_->Text(now); }
+void Metrics::CountValidation(double seconds) { impl_->CountValidation(seconds); }
+std::string Metrics::Text(const MetricsNow& now, MetricsFormat format) const { return impl_->Text(now, format); }
 
 }  // namespace adit::server

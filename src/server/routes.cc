@@ -62,6 +62,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/admin/drain", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &DrainServer},
     {"POST", "/admin/resume", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ResumeServer},
     {"GET", "/admin/routes", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRoutes},
+    {"POST", "/admin/profile", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowProfile},
     {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &ShowCache},
     {"POST", "/admin/cache/flush", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kGenerator, &FlushCache},
     // The web page.

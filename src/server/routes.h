@@ -104,6 +104,7 @@ std::unique_ptr<Reply> ResumeServer(Call& call);
 std::unique_ptr<Reply> ListRoutes(Call& call);
 std::unique_ptr<Reply> ShowCache(Call& call);
 std::unique_ptr<Reply> FlushCache(Call& call);
+std::unique_ptr<Reply> ShowProfile(Call& call);
 std::unique_ptr<Reply> Infill(Call& call);
 std::unique_ptr<Reply> ShowOpenApi(Call& call);
 std::unique_ptr<Reply> Moderations(Call& call);

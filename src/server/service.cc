@@ -67,7 +67,7 @@ Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLo
     : options_(std::move(options)),
       keys_(std::move(keys)),
       log_(log),
-      metrics_(options_.model_name, options_.version) {}
+      metrics_(options_.model_name, options_.version, options_.vllm_names) {}
 
 Service::~Service() = default;
 
@@ -82,7 +82,8 @@ void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
 }
 
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
-  return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
+  return MakeLoggedReply(std::move(record), std::move(reply),
+                         {.log = log_, .metrics = metrics_, .quotas = quotas_, .trace = trace_});
 }
 
 Service::Caller Service::Identify(const HttpRequest& request) {
@@ -289,19 +290,36 @@ std::optional<ApiError> Service::NotReady() {
 }
 
 MetricsNow Service::FiguresNow(engine::EngineStats& stats) const {
-  MetricsNow now{.resident_bytes = engine::ResidentBytes(), .ready = model() != nullptr && !draining()};
+  MetricsNow now{.resident_bytes = engine::ResidentBytes(),
+                 .ready = model() != nullptr && !draining(),
+                 .host = ReadHostFigures(),
+                 .energies = energy_.Read(),
+                 .peak_bytes_per_s = peak_bytes_per_s_};
   if (const HttpServer* server = server_.load(std::memory_order_acquire); server != nullptr) {
     now.http = server->counters();
   }
   const ServedModel* served = model();
   if (served == nullptr) return now;
+  now.model_state = "loaded";
+  now.load_seconds = served->model().load_seconds();
+  now.weight_bytes = static_cast<int64_t>(served->model().weights().packed.size_bytes());
+  const grammar::CompilerStats grammars = served->model().grammars().stats();
+  now.grammars_compiled = grammars.num_compiled;
+  now.grammar_cache_hits = grammars.num_cache_hits;
+  now.grammar_compile_seconds = grammars.compile_seconds;
+  now.pools = {{"weights", now.weight_bytes}, {"grammar", static_cast<int64_t>(grammars.cache_bytes)}};
   if (!served->generates()) {
     now.embeddings = served->embedder().stats();
     return now;
   }
   stats = served->engine().stats();
   now.engine = &stats;
-  now.kv_tokens = served->engine().runner().kv_capacity_tokens();
+  const engine::ModelRunner& runner = served->engine().runner();
+  now.kv_tokens = runner.kv_capacity_tokens();
+  const auto kv_bytes = static_cast<int64_t>(runner.kv_bytes_per_token()) * now.kv_tokens;
+  now.kv_page_bytes = kv_bytes / std::max<int64_t>(1, stats.pages.num_pages);
+  now.pools.emplace_back("kv", kv_bytes);
+  now.pools.emplace_back("scratch", static_cast<int64_t>(runner.scratch_bytes()));
   now.block_size = served->engine().runner().page_groups().block_size;
   return now;
 }

@@ -15,6 +15,7 @@
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
+#include "server/guard_model.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
 #include "server/quotas.h"
@@ -22,6 +23,7 @@
 #include "server/response_store.h"
 #include "server/routes.h"
 #include "server/served_model.h"
+#include "server/trace_log.h"
 
 namespace adit::server {
 
@@ -33,7 +35,8 @@ struct ServiceOptions {
   size_t max_body_bytes = size_t{32} << 20;
   std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
-  bool with_ui = true;  // the web page
+  bool with_ui = true;      // the web page
+  bool vllm_names = false;  // metrics also under vLLM's names
 };
 
 // The answers of the server: who may ask what, and what is done. Any thread.
@@ -57,6 +60,10 @@ class Service : public HttpHandler {
   void SetResponses(std::unique_ptr<ResponseStore> responses) { responses_ = std::move(responses); }
   // Rules that requests and answers pass by. Before the first request.
   void SetGuard(std::shared_ptr<const guard::Rules> rules);
+  // A model that judges them. Before the model that is served is attached.
+  void SetGuardModel(std::unique_ptr<GuardModel> model) { guard_model_ = std::move(model); }
+  // At which memory was read when nothing else ran. Before the model is attached.
+  void SetPeakBandwidth(double bytes_per_s) { peak_bytes_per_s_ = bytes_per_s; }
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -76,6 +83,9 @@ class Service : public HttpHandler {
   const std::shared_ptr<const guard::Rules>& guard() const { return guard_; }
   // The same rules, each of which only flags, on both sides.
   const guard::Rules& judges() const { return judges_; }
+  // Null where there is none, or none yet.
+  const GuardModel* guard_model() const { return model() == nullptr ? nullptr : guard_model_.get(); }
+  TraceLog& trace() { return trace_; }
   double load_progress() const { return load_progress_.load(std::memory_order_relaxed); }
   MetricsNow FiguresNow(engine::EngineStats& stats) const;
   // Why requests cannot be answered now; nothing when they can.
@@ -110,6 +120,10 @@ class Service : public HttpHandler {
   std::unique_ptr<ResponseStore> responses_;
   std::shared_ptr<const guard::Rules> guard_;
   guard::Rules judges_;
+  std::unique_ptr<GuardModel> guard_model_;
+  double peak_bytes_per_s_ = 0.0;
+  TraceLog trace_;
+  mutable EnergyMeter energy_;
   std::atomic<double> load_progress_ = 0.0;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;

@@ -3,15 +3,22 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "base/clock.h"
+#include "server/json_fields.h"
 #include "server/openapi.h"
+#include "server/request_body.h"
 #include "server/service.h"
 
 namespace adit::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Of which /admin/profile tells, where a request does not say, and at most.
+constexpr double kProfileSeconds = 10.0;
+constexpr double kMaxProfileSeconds = 3600.0;
 
 std::unique_ptr<Reply> Answer(const Json& body) {
   return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
@@ -150,8 +157,9 @@ std::unique_ptr<Reply> ShowLoad(Call& call) {
 std::unique_ptr<Reply> ShowMetrics(Call& call) {
   engine::EngineStats stats;
   const MetricsNow now = call.service.FiguresNow(stats);
-  return std::make_unique<WholeReply>(HttpHead{.content_type = "text/plain; version=0.0.4; charset=utf-8"},
-                                      call.service.metrics().Text(now));
+  const MetricsFormat format = FormatOfAccept(call.request.Header("accept"));
+  return std::make_unique<WholeReply>(HttpHead{.content_type = ContentTypeOf(format)},
+                                      call.service.metrics().Text(now, format));
 }
 
 std::unique_ptr<Reply> ListRequests(Call& call) {
@@ -221,6 +229,21 @@ std::unique_ptr<Reply> ShowCache(Call& call) {
 std::unique_ptr<Reply> FlushCache(Call& call) {
   call.service.model()->engine().ClearPrefixCache();
   return Answer({{"flushed", true}});
+}
+
+std::unique_ptr<Reply> ShowProfile(Call& call) {
+  double seconds = kProfileSeconds;
+  if (!call.request.body.empty()) {
+    const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+    if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
+    FieldReader fields(std::get<nlohmann::json>(body));
+    seconds = fields.Real("seconds", {.low = 0, .high = kMaxProfileSeconds, .open_low = true}).value_or(seconds);
+    if (fields.error()) return ErrorReply(*fields.error(), *call.record);
+  }
+  if (const ServedModel* served = call.service.model(); served != nullptr && served->generates()) {
+    call.service.trace().NoteEngine(served->engine().stats());
+  }
+  return JsonReply(call.service.trace().ChromeTrace(seconds, SteadySeconds()));
 }
 
 std::unique_ptr<Reply> NotSupported(Call& call) {
