@@ -355,10 +355,10 @@ struct ManualOptions {};
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
                  EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
-                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions, BenchKernelsOptions,
-                 BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions,
-                 EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions, StopOptions,
-                 DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
+                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions,
+                 BenchKernelsOptions, BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions,
+                 EvalHellaSwagOptions, EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions,
+                 StopOptions, DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 

@@ -84,7 +84,7 @@ class GenerationReply : public Reply {
     if (record_->cancel.load(std::memory_order_relaxed)) run_->Cancel();
     const bool ended = run_->Read(answer_, request_.stream.on ? kEventsPerPart : SIZE_MAX);
     NoteTokens();
-    service_.trace().NoteEngine(engine_.stats());
+    service_.trace().NoteEngine(model_->name(), engine_.stats());
     if (run_->has_more()) wake_();
     if (answer_.error() || TooLate(ended)) return Fail(out);
     // What is to be judged whole is told whole.
@@ -236,7 +236,7 @@ class GenerationReply : public Reply {
       if (choice.has_stats() && !counted_[i]) {
         counted_[i] = true;
         metrics_.CountAnswer(choice.stats(), choice.finish_reason());
-          record_->longest_answer = std::max(record_->longest_answer, choice.num_tokens());
+        record_->longest_answer = std::max(record_->longest_answer, choice.num_tokens());
         if (i == 0) record_->finish_reason = choice.finish_reason();
         guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);
         record_->queue_s = choice.stats().queue_seconds;

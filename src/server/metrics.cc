@@ -309,7 +309,8 @@ class Metrics::Impl {
   }
 
   static void AddMemory(const ModelFigures& now, double peak_bytes_per_s, std::vector<MetricFamily>& out) {
-    if (now.load_seconds > 0) AddGauge(now.model, "adit_startup_seconds", "That loading it took", now.load_seconds, out);
+    if (now.load_seconds > 0)
+      AddGauge(now.model, "adit_startup_seconds", "That loading it took", now.load_seconds, out);
     for (const auto& [pool, bytes] : now.pools) {
       ClientMetric memory = WithLabel("pool", pool);
       memory.gauge.value = static_cast<double>(bytes);
@@ -347,12 +348,14 @@ class Metrics::Impl {
           std::move(misses), out);
     }
     AddCount(now.model, "adit_grammars_compiled_total", "Grammars compiled", now.grammars_compiled, out);
-    AddCount(now.model, "adit_grammar_cache_hits_total", "Grammars that had been compiled before", now.grammar_cache_hits, out);
+    AddCount(now.model, "adit_grammar_cache_hits_total", "Grammars that had been compiled before",
+             now.grammar_cache_hits, out);
     ClientMetric seconds;
     seconds.counter.value = now.grammar_compile_seconds;
-    Add(now.model, "adit_grammar_compile_seconds_total", "Time that compiling them took", MetricType::Counter, std::move(seconds),
-        out);
-    AddGauge(now.model, "adit_tenant_lag_tokens", "Greatest difference in service of tenants that wait", stats.fairness_gap, out);
+    Add(now.model, "adit_grammar_compile_seconds_total", "Time that compiling them took", MetricType::Counter,
+        std::move(seconds), out);
+    AddGauge(now.model, "adit_tenant_lag_tokens", "Greatest difference in service of tenants that wait",
+             stats.fairness_gap, out);
   }
 
   static void AddWaiting(const std::string& model, int64_t num_waiting, std::vector<MetricFamily>& out) {

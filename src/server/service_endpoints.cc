@@ -236,7 +236,8 @@ std::unique_ptr<Reply> ShowProfile(Call& call) {
     if (fields.error()) return ErrorReply(*fields.error(), *call.record);
   }
   for (const ModelNow& now : call.service.models().List()) {
-    if (now.lease != nullptr && now.lease->generates()) call.service.trace().NoteEngine(now.lease->engine().stats());
+    if (now.lease == nullptr || !now.lease->generates()) continue;
+    call.service.trace().NoteEngine(now.lease->name(), now.lease->engine().stats());
   }
   return JsonReply(call.service.trace().ChromeTrace(seconds, SteadySeconds()));
 }

@@ -52,20 +52,24 @@ void AddSpan(const std::string& id, const std::string& name, double begin_s, dou
 
 }  // namespace
 
-void TraceLog::NoteEngine(const engine::EngineStats& stats) {
+void TraceLog::NoteEngine(const std::string& model, const engine::EngineStats& stats) {
   const std::lock_guard lock(mutex_);
-  const int64_t count = stats.scheduler.steps - last_.scheduler.steps;
+  engine::EngineStats& last = last_[model];
+  // A model that has been loaded again counts from 0.
+  if (stats.scheduler.steps < last.scheduler.steps) last = {};
+  const int64_t count = stats.scheduler.steps - last.scheduler.steps;
   if (count <= 0) return;
-  steps_.push_back({.end_s = stats.last_step_s,
+  steps_.push_back({.model = model,
+                    .end_s = stats.last_step_s,
                     .count = count,
-                    .plan_s = stats.plan_seconds - last_.plan_seconds,
-                    .model_s = stats.model_seconds - last_.model_seconds,
-                    .sample_s = stats.sample_seconds - last_.sample_seconds,
-                    .prompt_tokens = stats.scheduler.prompt_tokens - last_.scheduler.prompt_tokens,
-                    .output_tokens = stats.scheduler.output_tokens - last_.scheduler.output_tokens,
+                    .plan_s = stats.plan_seconds - last.plan_seconds,
+                    .model_s = stats.model_seconds - last.model_seconds,
+                    .sample_s = stats.sample_seconds - last.sample_seconds,
+                    .prompt_tokens = stats.scheduler.prompt_tokens - last.scheduler.prompt_tokens,
+                    .output_tokens = stats.scheduler.output_tokens - last.scheduler.output_tokens,
                     .running = stats.num_running,
                     .waiting = stats.num_waiting});
-  last_ = stats;
+  last = stats;
   if (steps_.size() > kMaxSteps) steps_.pop_front();
 }
 
@@ -97,7 +101,8 @@ std::string TraceLog::ChromeTrace(double seconds, double now_s) const {
     const double length_s = steps.plan_s + steps.model_s + steps.sample_s;
     double begin_s = steps.end_s - length_s;
     events.push_back(Slice(steps.count == 1 ? "step" : "steps", begin_s, length_s,
-                           {{"steps", steps.count},
+                           {{"model", steps.model},
+                            {"steps", steps.count},
                             {"prompt_tokens", steps.prompt_tokens},
                             {"output_tokens", steps.output_tokens},
                             {"running", steps.running}}));

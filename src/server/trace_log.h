@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -16,9 +17,9 @@ namespace adit::server {
 // Chrome's trace viewer and Perfetto show them. Bounded. Any thread.
 class TraceLog {
  public:
-  // What the engine says of itself now; to be called when it has stepped. Steps that come between two calls are told
-  // together.
-  void NoteEngine(const engine::EngineStats& stats);
+  // What a model's engine says of itself now; to be called when it has stepped. Steps that come between two calls are
+  // told together.
+  void NoteEngine(const std::string& model, const engine::EngineStats& stats);
   // A request has ended, now.
   void NoteRequest(const RequestRecord& record, bool client_gone, double now_s);
 
@@ -28,6 +29,7 @@ class TraceLog {
  private:
   // Steps between two looks at the engine.
   struct Steps {
+    std::string model;
     double end_s = 0.0;
     int64_t count = 0;
     double plan_s = 0.0;
@@ -57,7 +59,7 @@ class TraceLog {
   // Guarded by mutex_.
   std::deque<Steps> steps_;
   std::deque<Request> requests_;
-  engine::EngineStats last_;
+  std::map<std::string, engine::EngineStats> last_;  // of each model
 };
 
 }  // namespace adit::server
