@@ -165,6 +165,8 @@ class Metrics::Impl {
     }
   }
 
+  void CountValidation(double seconds) { validation_.Observe(seconds); }
+
   ModelHistograms& Of(const std::string& model) {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<ModelHistograms>& found = models_[model];
