@@ -15,8 +15,8 @@ std::optional<std::string> Isa();
 // ADIT_THREADS: number of kernel threads.
 std::optional<std::string> Threads();
 
-// Where models that were fetched are kept: ADIT_MODELS, else adit/models in XDG_CACHE_HOME or ~/.cache. Absent when none
-// of these is set.
+// Where models that were fetched are kept: ADIT_MODELS, else adit/models in XDG_CACHE_HOME or ~/.cache. Absent when
+// none of these is set.
 std::optional<std::string> ModelFolder();
 
 // HF_ENDPOINT: the address of the hub that models are fetched from.

@@ -237,7 +237,14 @@ struct ServeOptions {
   bool access_log = true;
   bool log_json = false;
   bool with_ui = true;
-  std::string guard_file;  // rules for what is asked and answered; empty: none
+  // Who stands between clients and the model; empty: nobody.
+  std::string guard_file;           // rules
+  std::string guard_model;          // a model that judges
+  std::string guard_template_file;  // of its prompts; empty: its own
+  std::string guard_side = "both";  // what it filters: input, output, both, or none
+  std::string guard_unsafe = "unsafe";
+  std::string guard_safe = "safe";
+  std::string metrics_compat;  // "vllm"; empty: none
 };
 
 struct ConvertOptions {
@@ -348,10 +355,10 @@ struct ManualOptions {};
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
                  EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
-                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions, BenchKernelsOptions,
-                 BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions,
-                 EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions, StopOptions,
-                 DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
+                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions,
+                 BenchKernelsOptions, BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions,
+                 EvalHellaSwagOptions, EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions,
+                 StopOptions, DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 

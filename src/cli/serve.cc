@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -16,20 +17,26 @@
 
 #include "adit/version.h"
 #include "base/error.h"
+#include "base/worker_team.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/input.h"
+#include "cli/load_model.h"
+#include "cli/model_file.h"
 #include "cli/printable.h"
 #include "cli/serve_models.h"
 #include "cli/signals.h"
+#include "engine/engine.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
 #include "guard/rules_file.h"
+#include "plan/read_rate.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
 #include "server/batch_endpoints.h"
 #include "server/default_sampling.h"
 #include "server/file_store.h"
+#include "server/guard_model.h"
 #include "server/http_server.h"
 #include "server/response_store.h"
 #include "server/service.h"
@@ -45,13 +52,18 @@ using server::Service;
 // What answers get to leave by once they have been cancelled.
 constexpr double kLastWordsS = 2.0;
 constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
+// What a guard model gets.
+constexpr int64_t kGuardContext = 8192;
+constexpr int64_t kGuardSequences = 8;
+// What is read to see how fast memory is.
+constexpr size_t kReadBytes = size_t{128} << 20;
 
-Result<std::string> ReadTemplate(const std::string& path) {
+Result<std::string> ReadTemplate(const char* flag, const std::string& path) {
   if (path.empty()) return std::string();
   ADIT_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(path));
-  if (text.empty()) return InvalidArgument("--chat-template: '{}' is empty", OneLine(path));
+  if (text.empty()) return InvalidArgument("{}: '{}' is empty", flag, OneLine(path));
   if (text.size() > kMaxTemplateBytes) {
-    return InvalidArgument("--chat-template: '{}' has {} bytes; it has at most {}", OneLine(path), text.size(),
+    return InvalidArgument("{}: '{}' has {} bytes; it has at most {}", flag, OneLine(path), text.size(),
                            kMaxTemplateBytes);
   }
   return text;
@@ -90,6 +102,38 @@ std::vector<sched::Tenant> TenantsOf(const ApiKeys& keys) {
     }
   }
   return tenants;
+}
+
+// Loads the model that judges what others say, with an engine of its own.
+Status StartGuardModel(const ServeOptions& options, Service& service) {
+  if (options.guard_model.empty()) return Status();
+  server::GuardModelOptions guard{.name = std::filesystem::path(options.guard_model).stem().string(),
+                                  .unsafe = options.guard_unsafe,
+                                  .safe = options.guard_safe,
+                                  .on_input = options.guard_side == "input" || options.guard_side == "both",
+                                  .on_output = options.guard_side == "output" || options.guard_side == "both"};
+  ADIT_ASSIGN_OR_RETURN(guard.chat_template, ReadTemplate("--guard-template", options.guard_template_file));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model, LoadModel(options.guard_model, options.engine));
+  engine::EngineOptions wanted;
+  wanted.scheduler.max_num_seqs = kGuardSequences;
+  wanted.scheduler.max_context = std::min(kGuardContext, model->spec().context_length);
+  ADIT_ASSIGN_OR_RETURN(wanted.kv_types, ChosenKvTypes(options.engine));
+  wanted.kv_tokens = wanted.scheduler.max_context * 2;
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::Engine> engine, engine::Engine::Create(*model, wanted));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<server::GuardModel> ready,
+                        server::GuardModel::Create(std::move(model), std::move(engine), std::move(guard)));
+  service.SetGuardModel(std::move(ready));
+  return Status();
+}
+
+// How fast memory is read, where nothing else of ours runs: what steps are measured by.
+void MeasureBandwidth(const ServeOptions& options, Service& service) {
+  const Result<int> threads = ChosenThreads(options.engine);
+  if (!threads.ok()) return;
+  const Result<std::unique_ptr<WorkerTeam>> team = WorkerTeam::Create(*threads > 0 ? *threads : NumAvailableCpus());
+  if (!team.ok()) return;
+  // Without it there is one figure less.
+  if (const Result<double> rate = plan::MeasureReadRate(**team, kReadBytes); rate.ok()) service.SetPeakBandwidth(*rate);
 }
 
 // Files and batches, where they are kept.
@@ -184,8 +228,9 @@ void Drain(const ServeOptions& options, Service& service, HttpServer& http, Acce
 
 Result<int> Run(const ServeOptions& options) {
   ADIT_ASSIGN_OR_RETURN(ServedEntries served, EntriesOf(options));
+  if (!options.guard_model.empty()) ADIT_RETURN_IF_ERROR(CheckModelPath(options.guard_model));
   ADIT_RETURN_IF_ERROR(CheckOptions(options));
-  ADIT_ASSIGN_OR_RETURN(std::string chat_template, ReadTemplate(options.chat_template_file));
+  ADIT_ASSIGN_OR_RETURN(std::string chat_template, ReadTemplate("--chat-template", options.chat_template_file));
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<ApiKeys> keys, ApiKeys::Create(options.api_keys, options.api_key_file));
   std::vector<sched::Tenant> tenants = TenantsOf(*keys);
   // Whoever reads the log may go; that is no reason to end.
@@ -213,12 +258,15 @@ Result<int> Run(const ServeOptions& options) {
                    .cors_origins = options.cors_origins,
                    .watchdog_s = options.watchdog_s,
                    .compat = options.compat,
-                   .with_ui = options.with_ui},
+                   .with_ui = options.with_ui,
+                   .vllm_names = options.metrics_compat == "vllm"},
                   std::move(keys), log, models);
   if (!options.guard_file.empty()) {
     ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));
     service.SetGuard(std::move(rules));
   }
+  MeasureBandwidth(options, service);
+  ADIT_RETURN_IF_ERROR(StartGuardModel(options, service));
   if (options.response_store_mb > 0) {
     ADIT_ASSIGN_OR_RETURN(
         std::unique_ptr<server::ResponseStore> responses,

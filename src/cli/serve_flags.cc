@@ -109,6 +109,18 @@ void AddResponses(CLI::App& app, ServeOptions& out) {
   AddReal(app, "--file-ttl-h", out.file_ttl_h, "Hours that they are kept [720]");
 }
 
+void AddGuard(CLI::App& app, ServeOptions& out) {
+  AddText(app, "--guard", out.guard_file, "Rules for what is asked and answered (TOML)", "FILE");
+  AddText(app, "--guard-model", out.guard_model, "A model that judges what is asked and answered", "MODEL");
+  AddText(app, "--guard-template", out.guard_template_file, "Jinja template of its prompts [its own]", "FILE");
+  AddWord(
+      app, "--guard-model-on", {"input", "output", "both", "none"},
+      [&out](const std::string& name) { out.guard_side = name; },
+      "What it filters; none: it answers /v1/moderations alone [both]", "NAME");
+  AddText(app, "--guard-unsafe", out.guard_unsafe, "The word by which it tells that a text is unsafe [unsafe]", "WORD");
+  AddText(app, "--guard-safe", out.guard_safe, "The word by which it tells that one is safe [safe]", "WORD");
+}
+
 void AddSchedule(CLI::App& app, ServeOptions& out) {
   sched::SchedulerOptions& scheduler = out.scheduler;
   AddText(app, "--memory", out.memory, "What the process may come to use: 24G, or a share of the machine [80%]",
@@ -149,7 +161,10 @@ void AddServe(CLI::App& app, ServeOptions& out) {
   AddSwitch(
       app, "--no-access-log", [&out] { out.access_log = false; }, "No line for each request on stderr");
   AddSwitch(app, "--log-json", out.log_json, "Lines of the log are JSON");
-  AddText(app, "--guard", out.guard_file, "Rules for what is asked and answered (TOML)", "FILE");
+  AddGuard(app, out);
+  AddWord(
+      app, "--metrics-compat", {"vllm"}, [&out](const std::string& name) { out.metrics_compat = name; },
+      "Metrics also under the names that others have", "NAME");
   AddSwitch(
       app, "--no-ui", [&out] { out.with_ui = false; }, "No web page at /");
 }

@@ -69,6 +69,16 @@ TEST(GuardStream, HoldsBackWhatMayBecomeAMatchAndNothingElse) {
   EXPECT_EQ(out, "the second [r] is");
 }
 
+TEST(GuardStream, LooksAtAllThatIsThere) {
+  const auto rules = One("a+b");
+  GuardStream stream(*rules, Side::kOutput);
+  std::string out;
+  // The run begins inside what a search from the start sees, and ends behind it.
+  const std::string text = std::string(40, 'x') + std::string(50, 'a') + "c";
+  stream.Append(text, out);
+  EXPECT_EQ(out, text);
+}
+
 TEST(GuardStream, RulesThatFlagHoldNothingBack) {
   const auto rules = One("secret", "flag");
   GuardStream stream(*rules, Side::kOutput);
@@ -175,7 +185,8 @@ const std::vector<std::string>& ManyRules() {
       "'ssn']\n"
       "[[rule]]\nname='q'\naction='block'\nregex='0000'\n",
       "max_match_bytes = 64\n[[rule]]\nname='k'\naction='redact'\nregex=['a\\Kb', '(?i)ABa', '[^a]b{2,}', 'a??b', "
-      "'(?!b)\\w{3}']\n"};
+      "'(?!b)\\w{3}']\n",
+      "max_match_bytes = 64\n[[rule]]\nname='g'\naction='redact'\nregex='(a+)+(a+)+(a+)+b'\n"};
   return kRules;
 }
 
@@ -198,7 +209,11 @@ TEST(GuardStream, HoweverATextIsCutTheOutcomeIsTheSame) {
     const auto rules = Parsed(ManyRules()[kind]);
     for (uint64_t seed = 0; seed < 400; ++seed) {
       const uint64_t length = RandomBits(seed, 1'000'000) % 200;
-      const std::string text = RandomText(seed, kind == 3 ? "4111 @.+:a0-Z" : "abc \n", length);
+      const std::string text = RandomText(seed,
+                                          kind == 3   ? "4111 @.+:a0-Z"
+                                          : kind == 5 ? "aaaaaaaaaaaaaaaaaaaaac"
+                                                      : "abc \n",
+                                          length);
       const Guarded whole = GuardText(*rules, Side::kOutput, text);
       for (uint64_t cut = 0; cut < 6; ++cut) {
         GuardStream stream(*rules, Side::kOutput);

@@ -67,8 +67,8 @@ bool RuleScanner::Decide(const TextWindow& window, const Pattern::Found& found, 
   const bool is_first = window.base + found.begin <= at_;
   at_ = std::max(at_, window.base + found.begin);
   const size_t at = at_ - window.base;
-  if (at + max_match_bytes_ > window.text.size()) return is_end;
-  // There is more text than was seen: from that start on, then.
+  // There may be more text than was seen: from that start on, then.
+  if (at + max_match_bytes_ > window.text.size()) return is_end || limit < window.text.size();
   if (!is_first) return true;
   const Pattern::Found last =
       matcher_.pattern->Search(window.text.substr(0, limit), at, End::kCut, /*here=*/true, scratch_);

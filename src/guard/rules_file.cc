@@ -1,10 +1,6 @@
 #include "guard/rules_file.h"
 
-#define TOML_EXCEPTIONS 1
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_ENABLE_UNRELEASED_FEATURES 0
 #include <fmt/core.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +10,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -21,6 +18,20 @@
 #include "base/utf8.h"
 #include "guard/personal_data.h"
 #include "guard/word_list.h"
+
+// Where this parser takes for granted what a text does not keep to, it would run on into undefined behaviour: so it
+// throws there instead, in this file alone.
+namespace adit::guard {
+[[noreturn]] static void ThrowNotToml() { throw std::logic_error("not TOML"); }
+}  // namespace adit::guard
+#ifdef NDEBUG
+#undef NDEBUG
+#endif
+#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : ::adit::guard::ThrowNotToml())
+#define TOML_EXCEPTIONS 1
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_ENABLE_UNRELEASED_FEATURES 0
+#include <toml++/toml.h>
 
 namespace adit::guard {
 namespace {
@@ -258,12 +269,13 @@ Result<std::shared_ptr<const Rules>> ParseRules(std::string_view text, const std
                                                 const std::string& folder) {
   if (text.size() > kMaxFileBytes) return InvalidArgument("guard: {} is larger than {} bytes", name, kMaxFileBytes);
   if (!IsValidUtf8(text)) return InvalidArgument("guard: {}: not UTF-8", name);
-  // Without exceptions this parser runs on past errors, into assertions of its own.
   toml::table document;
   try {
     document = toml::parse(text);
   } catch (const toml::parse_error& error) {
     return InvalidArgument("guard: {}:{}: {}", name, error.source().begin.line, error.description());
+  } catch (const std::logic_error& error) {
+    return InvalidArgument("guard: {}: {}", name, error.what());
   }
   return RulesReader(name, folder).Read(document);
 }

@@ -74,6 +74,23 @@ void AnswerChoice::Tell(std::vector<OutputDelta> deltas) {
   }
 }
 
+std::string AnswerChoice::Untold() const {
+  std::string text;
+  for (const OutputDelta& delta : deltas_) {
+    if (!text.empty() && delta.kind == OutputDelta::Kind::kToolCall) text += '\n';
+    text += delta.name + delta.text;
+  }
+  return text;
+}
+
+void AnswerChoice::Withhold(const guard::Rule& rule) {
+  deltas_.clear();
+  tokens_.clear();
+  num_calls_ = 0;
+  withheld_by_ = &rule;
+  finish_reason_ = "content_filter";
+}
+
 std::vector<guard::Verdict> AnswerChoice::verdicts() const {
   std::vector<guard::Verdict> all = request_.input_verdicts;
   guard::AddVerdicts(own_verdicts(), all);
@@ -81,7 +98,9 @@ std::vector<guard::Verdict> AnswerChoice::verdicts() const {
 }
 
 std::vector<guard::Verdict> AnswerChoice::own_verdicts() const {
-  return guard_ ? guard_->verdicts() : std::vector<guard::Verdict>();
+  std::vector<guard::Verdict> all = guard_ ? guard_->verdicts() : std::vector<guard::Verdict>();
+  if (withheld_by_ != nullptr) all.push_back({.rule = withheld_by_, .side = guard::Side::kOutput, .count = 1});
+  return all;
 }
 
 void AnswerChoice::End(const char* finish_reason) {

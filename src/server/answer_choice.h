@@ -42,6 +42,11 @@ class AnswerChoice {
   News TakeNews();
   // Of text that is certain and not yet taken, so that a stream need not take it token by token.
   bool has_news() const { return !deltas_.empty(); }
+  // All of it that is not taken, as one text, for who judges it.
+  std::string Untold() const;
+  // Nothing of what is not taken is told: a guard model, for which `rule` stands, has not let it pass. Precondition: it
+  // has ended.
+  void Withhold(const guard::Rule& rule);
 
   // Null until the answer has ended.
   const char* finish_reason() const { return finish_reason_; }
@@ -50,8 +55,8 @@ class AnswerChoice {
   std::optional<size_t> stop() const { return stop_; }
   std::optional<int32_t> stop_token() const { return stop_token_; }
   size_t num_calls() const { return num_calls_; }
-  // A rule has ended it.
-  bool blocked() const { return guard_ && guard_->blocked(); }
+  // A rule, or a guard model, has ended it.
+  bool blocked() const { return withheld_by_ != nullptr || (guard_ && guard_->blocked()); }
   // What rules have found in the request and in this answer.
   std::vector<guard::Verdict> verdicts() const;
   // In the answer alone.
@@ -82,6 +87,7 @@ class AnswerChoice {
   std::optional<int32_t> stop_token_;  // of the request that ended it
   AnswerStats stats_;
   bool has_stats_ = false;
+  const guard::Rule* withheld_by_ = nullptr;
 };
 
 }  // namespace adit::server

@@ -39,6 +39,9 @@ class ServiceHost : public BatchHost {
 
   Result<std::shared_ptr<const ServedModel>> Model(const std::string& name,
                                                    const std::function<bool()>& give_up) override {
+    if (service_.guard_model() != nullptr) {
+      return FailedPrecondition("batches are not run where a guard model judges answers");
+    }
     while (service_.models().start_progress()) {
       if (give_up()) return Cancelled("no model is there yet");
       std::this_thread::sleep_for(kModelPatience);

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "server/answer_judge.h"
 #include "server/constraint_fields.h"
 #include "server/engine_run.h"
 #include "server/guarded_body.h"
@@ -29,10 +30,18 @@ int64_t SecondsSinceEpoch() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// Whatever keeps the guard model from judging, nothing passes it.
+ApiError ErrorOfJudge(const Status& status) {
+  ApiError error = ErrorOfEngine(status);
+  if (status.code() == StatusCode::kInvalidArgument) error.code = "content_filter";
+  return error;
+}
+
 // One request from its submission to the last byte of its answer.
 class GenerationReply : public Reply {
  public:
-  GenerationReply(ApiRequest request, const GenerationPlan& plan, Call& call)
+  // `conversation`: for the guard model, if there is one.
+  GenerationReply(ApiRequest request, const GenerationPlan& plan, Call& call, std::vector<ChatMessage> conversation)
       : model_(call.model),
         request_(std::move(request)),
         answer_(request_, model_->api().tokenizer),
@@ -44,6 +53,7 @@ class GenerationReply : public Reply {
         record_(call.record),
         wake_(call.wake),
         rename_(plan.rename),
+        judge_(call.service.guard_model(), std::move(conversation), call.wake),
         last_token_s_(answer_.num_choices(), 0.0),
         num_tokens_(answer_.num_choices(), 0),
         counted_(answer_.num_choices(), false) {}
@@ -54,6 +64,7 @@ class GenerationReply : public Reply {
     record_->generates = true;
     record_->prompt_tokens = answer_.usage().prompt_tokens;
     metrics_.CountParams(request_.generation.num_answers, request_.generation.max_tokens);
+    service_.metrics().CountValidation(SteadySeconds() - record_->start_s);
     if (request_.constraint) compilation_ = engine_.model().grammars().Begin(request_.constraint->spec, wake_);
     std::optional<ApiError> error = Start();
     if (!error) service_.live().Add(record_, wake_);
@@ -73,8 +84,14 @@ class GenerationReply : public Reply {
     if (record_->cancel.load(std::memory_order_relaxed)) run_->Cancel();
     const bool ended = run_->Read(answer_, request_.stream.on ? kEventsPerPart : SIZE_MAX);
     NoteTokens();
+    service_.trace().NoteEngine(model_->name(), engine_.stats());
     if (run_->has_more()) wake_();
     if (answer_.error() || TooLate(ended)) return Fail(out);
+    // What is to be judged whole is told whole.
+    if (judge_.judges_answers() && !(ended && JudgeAnswers())) {
+      if (is_ping && request_.stream.on) Ping(out);
+      return;
+    }
     if (request_.stream.on) {
       AdvanceStream(out, ended, is_ping);
     } else if (ended) {
@@ -93,8 +110,15 @@ class GenerationReply : public Reply {
   }
 
  private:
-  // Hands the request to the engine, once its grammar is there.
+  // Hands the request to the engine, once its grammar is there and the guard model has let it pass.
   std::optional<ApiError> Start() {
+    std::optional<Result<bool>> passes = judge_.JudgeRequest();
+    if (!passes) return std::nullopt;
+    if (!passes->ok()) return ErrorOfJudge(passes->status());
+    if (!**passes) {
+      record_->verdicts.push_back({.rule = judge_.rule(), .side = guard::Side::kInput, .count = 1});
+      return ApiError{.code = "content_filter", .message = "the request is blocked by the guard model"};
+    }
     if (compilation_ != nullptr) {
       std::optional<Result<GrammarPtr>> grammar = compilation_->result();
       if (!grammar) return std::nullopt;
@@ -119,6 +143,31 @@ class GenerationReply : public Reply {
     out.done = ended;
     if (out.body.empty() || headed_) return;
     // Only now, so that what fails before the first token has a status of its own.
+    SetStreamHead(out);
+  }
+
+  // Whether all answers have been judged; those that are unsafe are withheld. A failure of the judge withholds.
+  bool JudgeAnswers() {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < answer_.num_choices(); ++i) texts.push_back(answer_.choice(i).Untold());
+    const std::vector<bool>* passes = judge_.JudgeAnswers(texts);
+    if (passes == nullptr) return false;
+    if (std::exchange(withheld_, true)) return true;
+    for (size_t i = 0; i < passes->size(); ++i) {
+      if ((*passes)[i]) continue;
+      answer_.choice(i).Withhold(*judge_.rule());
+      if (i == 0) record_->finish_reason = answer_.choice(i).finish_reason();
+      guard::AddVerdicts({{.rule = judge_.rule(), .side = guard::Side::kOutput, .count = 1}}, record_->verdicts);
+    }
+    return true;
+  }
+
+  void Ping(ReplyOutput& out) {
+    out.body = writer_->ping();
+    if (!headed_) SetStreamHead(out);
+  }
+
+  void SetStreamHead(ReplyOutput& out) {
     SetHead(out, writer_->stream_type());
     out.head.headers.emplace_back("Cache-Control", "no-cache");
     out.head.headers.emplace_back("X-Accel-Buffering", "no");
@@ -187,6 +236,7 @@ class GenerationReply : public Reply {
       if (choice.has_stats() && !counted_[i]) {
         counted_[i] = true;
         metrics_.CountAnswer(choice.stats(), choice.finish_reason());
+        record_->longest_answer = std::max(record_->longest_answer, choice.num_tokens());
         if (i == 0) record_->finish_reason = choice.finish_reason();
         guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);
         record_->queue_s = choice.stats().queue_seconds;
@@ -211,6 +261,8 @@ class GenerationReply : public Reply {
   std::optional<ApiError> start_error_;
   std::optional<EngineRun> run_;
   bool headed_ = false;
+  AnswerJudge judge_;
+  bool withheld_ = false;  // what the judge has not let pass
   // Of each choice: when its last token came, how many had come then, and whether its cost is counted.
   std::vector<double> last_token_s_;
   std::vector<int64_t> num_tokens_;
@@ -266,7 +318,9 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
   // The engine keeps tenants apart by their index; one that it does not know shares the first one's.
   request.generation.tenant = served.TenantIndex(call.holder.tenant);
   request.generation.cache_salt = call.holder.tenant + '\n' + request.generation.cache_salt;
-  auto reply = std::make_unique<GenerationReply>(std::move(request), plan, call);
+  std::vector<ChatMessage> conversation;
+  if (service.guard_model() != nullptr) conversation = ConversationOf(body, plan.kind, served.api().tokenizer);
+  auto reply = std::make_unique<GenerationReply>(std::move(request), plan, call, std::move(conversation));
   if (auto error = reply->Submit(); error) return refuse(*std::move(error));
   return reply;
 }

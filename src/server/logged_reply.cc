@@ -39,7 +39,9 @@ class LoggedReply : public Reply {
   void Ended(bool client_gone) override {
     reply_->Ended(client_gone);
     if (record_->metered) books_.quotas.Leave(record_->key_id);
-    const double seconds = SteadySeconds() - record_->start_s;
+    const double now_s = SteadySeconds();
+    const double seconds = now_s - record_->start_s;
+    books_.trace.NoteRequest(*record_, client_gone, now_s);
     books_.metrics.Count(*record_, client_gone, seconds);
     books_.log.Write(*record_, client_gone, seconds);
   }

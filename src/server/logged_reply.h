@@ -10,6 +10,7 @@
 #include "server/metrics.h"
 #include "server/quotas.h"
 #include "server/request_record.h"
+#include "server/trace_log.h"
 
 namespace adit::server {
 
@@ -18,6 +19,7 @@ struct ReplyBooks {
   AccessLog& log;
   Metrics& metrics;
   Quotas& quotas;
+  TraceLog& trace;
 };
 
 // Every reply goes through one of these: it adds the headers that all have, charges the key for tokens as they come,

@@ -7,13 +7,16 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "server/metrics_format_internal.h"
 
 namespace adit::server {
 namespace {
@@ -120,12 +123,21 @@ class ModelHistograms : public ModelMetrics {
   Histogram& params_max_tokens_ =
       Add("adit_request_params_max_tokens", "Most tokens of an answer asked for", TokenBuckets());
 };
+// Tenants may be named by clients; of so many at most there are series.
+constexpr size_t kMaxTenants = 64;
+
+double EpochSeconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace
 
 class Metrics::Impl {
  public:
-  Impl(std::string_view model, std::string_view version) : model_(model), version_(version) { Of(model_); }
+  Impl(std::string_view model, std::string_view version, bool with_vllm)
+      : model_(model), version_(version), with_vllm_(with_vllm) {
+    Of(model_);
+  }
 
   void Count(const RequestRecord& record, bool client_gone, double seconds) {
     const std::string status = std::to_string(client_gone ? 499 : record.status);
@@ -143,10 +155,12 @@ class Metrics::Impl {
           .Increment(static_cast<double>(verdict.count));
     }
     if (!record.generates) return;
+    CountTenant(record);
     if (client_gone) {
       const bool decodes = record.output_tokens.load(std::memory_order_relaxed) > 0;
       cancelled_.Add({{"phase", decodes ? "decode" : "prefill"}}).Increment();
     } else if (record.status == 200) {
+      max_generation_tokens_.Observe(static_cast<double>(record.longest_answer));
       Of(record.model).CountLatency(seconds);
     }
   }
@@ -158,19 +172,23 @@ class Metrics::Impl {
     return *found;
   }
 
-  std::string Text(const MetricsNow& now) const {
+  std::string Text(const MetricsNow& now, MetricsFormat format) const {
     std::vector<MetricFamily> families = registry_.Collect();
     for (const ModelFigures& model : now.models) {
       AddState(model, families);
       if (model.engine) AddEngine(model, families);
+      AddMemory(model, now.peak_bytes_per_s, families);
       if (model.embeddings) AddEmbeddings(model.model, *model.embeddings, families);
     }
+    AddHost(now, families);
     Gauge("adit_http_connections", "Connections open now", static_cast<double>(now.http.connections), families);
-    Count("adit_http_connections_total", "Connections taken", now.http.accepted, families);
+    Count("adit_http_connections_accepted_total", "Connections taken", now.http.accepted, families);
     Gauge("adit_ready", "1 when requests are answered", now.ready ? 1 : 0, families);
     Gauge("process_resident_memory_bytes", "Memory that the process occupies", static_cast<double>(now.resident_bytes),
           families);
     AddInfo(model_, "adit_build_info", "The version", {{"version", version_}}, families);
+    if (with_vllm_) AddVllmNames(model_, families);
+    if (format == MetricsFormat::kOpenMetrics) return OpenMetricsText(families);
     std::ostringstream out;
     prometheus::TextSerializer().Serialize(out, families);
     return out.str();
@@ -248,6 +266,98 @@ class Metrics::Impl {
     }
   }
 
+  static ClientMetric WithLabel(const char* name, const std::string& value) {
+    ClientMetric metric;
+    metric.label.push_back({name, value});
+    return metric;
+  }
+
+  void CountTenant(const RequestRecord& record) {
+    std::string tenant = record.tenant;
+    {
+      const std::lock_guard lock(tenants_mutex_);
+      if (!tenants_.contains(tenant) && tenants_.size() >= kMaxTenants) tenant = "other";
+      tenants_.insert(tenant);
+    }
+    const int64_t tokens = record.prompt_tokens + record.output_tokens.load(std::memory_order_relaxed);
+    tenant_tokens_.Add({{"tenant", tenant}}).Increment(static_cast<double>(tokens));
+  }
+
+  // Of the process and the machine.
+  void AddHost(const MetricsNow& now, std::vector<MetricFamily>& out) const {
+    const HostFigures& host = now.host;
+    ClientMetric cpu;
+    cpu.counter.value = host.cpu_seconds;
+    Add(model_, "process_cpu_seconds_total", "Processor time used", MetricType::Counter, std::move(cpu), out);
+    Gauge("process_start_time_seconds", "When the process began, since the epoch", host.start_time_s, out);
+    Gauge("process_virtual_memory_bytes", "Addresses taken", static_cast<double>(host.virtual_bytes), out);
+    Gauge("process_open_fds", "Open files and sockets", static_cast<double>(host.open_files), out);
+    Gauge("process_max_fds", "Most that may be open", static_cast<double>(host.max_files), out);
+    Gauge("process_threads", "Threads", static_cast<double>(host.num_threads), out);
+    Gauge("adit_cpus", "Processors that the process may run on", host.num_cpus, out);
+    if (host.cpu_hertz > 0) Gauge("adit_cpu_frequency_hertz", "Clock of the processors, mean", host.cpu_hertz, out);
+    if (now.energies.empty()) return;
+    MetricFamily energy;
+    energy.name = "adit_energy_joules_total";
+    energy.help = "Energy that the machine has used since the server began, all its programs together";
+    energy.type = MetricType::Counter;
+    for (const Energy& part : now.energies) {
+      energy.metric.push_back(WithLabel("domain", part.domain));
+      energy.metric.back().counter.value = part.joules;
+    }
+    out.push_back(std::move(energy));
+  }
+
+  static void AddMemory(const ModelFigures& now, double peak_bytes_per_s, std::vector<MetricFamily>& out) {
+    if (now.load_seconds > 0)
+      AddGauge(now.model, "adit_startup_seconds", "That loading it took", now.load_seconds, out);
+    for (const auto& [pool, bytes] : now.pools) {
+      ClientMetric memory = WithLabel("pool", pool);
+      memory.gauge.value = static_cast<double>(bytes);
+      Add(now.model, "adit_memory_bytes", "Memory by what it is for", MetricType::Gauge, std::move(memory), out);
+    }
+    if (peak_bytes_per_s <= 0 || !now.engine) return;
+    const double read = static_cast<double>(now.weight_bytes) * static_cast<double>(now.engine->scheduler.steps);
+    const double rate = now.engine->model_seconds > 0 ? read / now.engine->model_seconds : 0.0;
+    for (const auto& [kind, value] : {std::pair("measured_peak", peak_bytes_per_s), std::pair("achieved", rate)}) {
+      ClientMetric bandwidth = WithLabel("kind", kind);
+      bandwidth.gauge.value = value;
+      Add(now.model, "adit_memory_bandwidth_bytes_per_second",
+          "At which memory was read when the server began, and at which steps have read weights since",
+          MetricType::Gauge, std::move(bandwidth), out);
+    }
+    ClientMetric total;
+    total.counter.value = read;
+    Add(now.model, "adit_weight_read_bytes_total", "Bytes of weights that steps have read", MetricType::Counter,
+        std::move(total), out);
+    ClientMetric ratio = WithLabel("phase", "step");
+    ratio.gauge.value = rate / peak_bytes_per_s;
+    Add(now.model, "adit_roofline_ratio", "Share of the measured memory speed that steps have reached",
+        MetricType::Gauge, std::move(ratio), out);
+  }
+
+  static void AddCache(const ModelFigures& now, std::vector<MetricFamily>& out) {
+    const engine::EngineStats& stats = *now.engine;
+    ClientMetric kept = WithLabel("tier", "ram");
+    kept.gauge.value = static_cast<double>(stats.pages.num_cached * now.kv_page_bytes);
+    Add(now.model, "adit_cache_bytes", "Bytes of cached prefixes", MetricType::Gauge, std::move(kept), out);
+    for (int i = 0; i < kv::kNumMissReasons; ++i) {
+      ClientMetric misses = WithLabel("reason", kv::MissReasonName(static_cast<kv::MissReason>(i)));
+      misses.counter.value = static_cast<double>(stats.prefix_cache.misses[static_cast<size_t>(i)]);
+      Add(now.model, "adit_cache_miss_total", "Prompts by why no more of them was in the cache", MetricType::Counter,
+          std::move(misses), out);
+    }
+    AddCount(now.model, "adit_grammars_compiled_total", "Grammars compiled", now.grammars_compiled, out);
+    AddCount(now.model, "adit_grammar_cache_hits_total", "Grammars that had been compiled before",
+             now.grammar_cache_hits, out);
+    ClientMetric seconds;
+    seconds.counter.value = now.grammar_compile_seconds;
+    Add(now.model, "adit_grammar_compile_seconds_total", "Time that compiling them took", MetricType::Counter,
+        std::move(seconds), out);
+    AddGauge(now.model, "adit_tenant_lag_tokens", "Greatest difference in service of tenants that wait",
+             stats.fairness_gap, out);
+  }
+
   static void AddWaiting(const std::string& model, int64_t num_waiting, std::vector<MetricFamily>& out) {
     ClientMetric waiting;
     waiting.gauge.value = static_cast<double>(num_waiting);
@@ -304,6 +414,7 @@ class Metrics::Impl {
     count("adit_prefix_cache_hits_total", "Tokens of prompts found there",
           stats.prefix_cache.hit_tokens + stats.prefix_cache.partial_tokens);
     count("adit_num_preemptions_total", "Sequences that gave way", stats.scheduler.preemptions);
+    AddCache(model, out);
     count("adit_engine_steps_total", "Steps", stats.scheduler.steps);
     count("adit_engine_cancelled_total", "Requests cancelled", stats.cancelled);
     count("adit_deadline_missed_total", "Requests whose time ran out", stats.missed_deadlines);
@@ -312,29 +423,52 @@ class Metrics::Impl {
     // The engine's clock is the steady one; dashboards have the time of day.
     const double age_s = stats.last_step_s > 0 ? SteadySeconds() - stats.last_step_s : 0.0;
     gauge("adit_engine_last_step_age_seconds", "Since the last step", age_s);
+    gauge("adit_engine_last_step_timestamp_seconds", "When the last step ended, since the epoch; 0: none has",
+          stats.last_step_s > 0 ? EpochSeconds() - age_s : 0.0);
   }
 
   const std::string model_;
   const std::string version_;
+  const bool with_vllm_;
+  std::mutex tenants_mutex_;
+  std::set<std::string> tenants_;  // guarded by tenants_mutex_
   prometheus::Registry registry_;
   Family<Counter>& http_requests_ = AddCounters("http_requests_total", "Requests answered");
   Family<Counter>& rejected_ = AddCounters("adit_requests_rejected_total", "Requests answered with an error, by code");
   Family<Counter>& cancelled_ = AddCounters("adit_requests_cancelled_total", "Requests whose client went");
   Family<Counter>& success_ = AddCounters("adit_request_success_total", "Answers that ended, by why");
   Family<Counter>& verdicts_ = AddCounters("adit_guard_verdicts_total", "What rules of the guard have found");
+  Family<Counter>& tenant_tokens_ =
+      AddCounters("adit_tenant_service_tokens_total", "Tokens of prompts and answers, by tenant");
+  Histogram& validation_ = AddHistogram("adit_request_validation_seconds",
+                                        "From header to submission: reading, checking, making tokens", HttpBuckets());
+  Histogram& max_generation_tokens_ =
+      AddHistogram("adit_request_max_num_generation_tokens", "Tokens of the longest answer", TokenBuckets());
   Histogram& http_seconds_ = AddHistogram("http_request_duration_seconds", "From header to last byte", HttpBuckets());
 
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<ModelHistograms>> models_;  // guarded by mutex_; each stays where it is
 };
 
-Metrics::Metrics(std::string_view model, std::string_view version) : impl_(std::make_unique<Impl>(model, version)) {}
+MetricsFormat FormatOfAccept(std::string_view accept) {
+  return accept.find("application/openmetrics-text") == std::string_view::npos ? MetricsFormat::kPrometheus
+                                                                               : MetricsFormat::kOpenMetrics;
+}
+
+const char* ContentTypeOf(MetricsFormat format) {
+  return format == MetricsFormat::kOpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                               : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+Metrics::Metrics(std::string_view model, std::string_view version, bool with_vllm)
+    : impl_(std::make_unique<Impl>(model, version, with_vllm)) {}
 Metrics::~Metrics() = default;
 
 void Metrics::Count(const RequestRecord& record, bool client_gone, double seconds) {
   impl_->Count(record, client_gone, seconds);
 }
+void Metrics::CountValidation(double seconds) { impl_->CountValidation(seconds); }
 ModelMetrics& Metrics::Of(const std::string& model) { return impl_->Of(model); }
-std::string Metrics::Text(const MetricsNow& now) const { return impl_->Text(now); }
+std::string Metrics::Text(const MetricsNow& now, MetricsFormat format) const { return impl_->Text(now, format); }
 
 }  // namespace adit::server

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/embedding_engine.h"
 #include "engine/engine.h"
+#include "server/host_figures.h"
 #include "server/http_server.h"
 #include "server/request_record.h"
 
@@ -23,12 +25,23 @@ struct ModelFigures {
   std::optional<engine::EmbeddingStats> embeddings;  // of one that makes embeddings
   int64_t kv_tokens = 0;
   int64_t block_size = 0;
+  int64_t kv_page_bytes = 0;
+  int64_t weight_bytes = 0;   // that a step reads
+  double load_seconds = 0.0;  // that it took
+  // Of memory, in bytes: what it is for.
+  std::vector<std::pair<const char*, int64_t>> pools;
+  int64_t grammars_compiled = 0;
+  int64_t grammar_cache_hits = 0;
+  double grammar_compile_seconds = 0.0;
 };
 struct MetricsNow {
   std::vector<ModelFigures> models;
   int64_t resident_bytes = 0;
   bool ready = false;
   HttpCounters http;
+  HostFigures host;
+  std::vector<Energy> energies;
+  double peak_bytes_per_s = 0.0;  // at which memory was read when the server started; 0: not measured
 };
 
 // What answers of one model were like. Any thread.
@@ -42,12 +55,19 @@ class ModelMetrics {
   // What one answer cost.
   virtual void CountAnswer(const AnswerStats& stats, std::string_view finish_reason) = 0;
 };
+enum class MetricsFormat : uint8_t {
+  kPrometheus,   // text, version 0.0.4
+  kOpenMetrics,  // text, version 1.0.0
+};
+// What a client's Accept header asks for.
+MetricsFormat FormatOfAccept(std::string_view accept);
+const char* ContentTypeOf(MetricsFormat format);
 
 // Figures for Prometheus, docs/server.md. Any thread.
 class Metrics {
  public:
-  // `model`: the default one.
-  Metrics(std::string_view model, std::string_view version);
+  // `model`: the default one; `with_vllm`: also under the names that vLLM has.
+  Metrics(std::string_view model, std::string_view version, bool with_vllm);
   ~Metrics();
 
   // A request has ended. `seconds`: from its header to the last byte.
@@ -55,8 +75,10 @@ class Metrics {
   // Those of a model, which stay where they are.
   ModelMetrics& Of(const std::string& model);
 
-  // Prometheus' text format, version 0.0.4.
-  std::string Text(const MetricsNow& now) const;
+  // The time from a request's header to its submission: reading, checking, making tokens.
+  void CountValidation(double seconds);
+
+  std::string Text(const MetricsNow& now, MetricsFormat format) const;
 
  private:
   class Impl;

@@ -57,8 +57,8 @@ struct ModelSlot {
   bool Answers(std::string_view name) const;
 };
 
-// The threads and books of a pool. What is private to it stands in two files: who asks (model_pool.cc), and what is
-// done about it (model_pool_work.cc).
+// The threads and books of a pool, in three files: who asks (model_pool.cc), what is told (model_pool_now.cc) and what
+// is done (model_pool_work.cc).
 class ModelPool::Impl {
  public:
   Impl(std::vector<ModelEntry> entries, const ModelPoolOptions& options, std::unique_ptr<ModelSource> source);

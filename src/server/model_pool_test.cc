@@ -88,6 +88,8 @@ TEST_F(ModelPoolTest, TheLeastRecentlyUsedMakesRoom) {
         kNeeded + memory_bytes + memory_bytes / 2);
   for (const char* name : {"a", "b", "a"}) EXPECT_EQ(Ask(name).lease->name(), name);
   EXPECT_EQ(StateOf("b"), ModelState::kLoaded) << "there is room for both";
+  // The pool's thread may still hold the tickets that it has settled.
+  for (const char* name : {"a", "b"}) WaitUntil([&] { return pool_->Find(name)->num_leases == 0; });
   EXPECT_THAT(pool_->PlanLoad("c")->unloads, ElementsAre("b"));
   EXPECT_EQ(Ask("c").lease->name(), "c");
   EXPECT_EQ(StateOf("a"), ModelState::kLoaded);

@@ -41,13 +41,14 @@ struct RequestRecord {
   int status = 0;
   std::string error_code;
   int64_t prompt_tokens = 0;
+  int64_t longest_answer = 0;  // in tokens
   int64_t cached_tokens = 0;
   double queue_s = 0.0;
   double first_token_s = 0.0;  // 0: none came
   std::string finish_reason;   // of the first answer
   bool generates = false;
   std::vector<guard::Verdict> verdicts;  // of rules, in what was asked and answered
-  bool metered = false;  // it is counted against its key's quotas
+  bool metered = false;                  // it is counted against its key's quotas
 
   // Relaxed: figures, and a wish.
   std::atomic<int64_t> output_tokens = 0;

@@ -136,6 +136,7 @@ std::unique_ptr<Reply> OllamaPs(Call& call);
 std::unique_ptr<Reply> OllamaShow(Call& call);
 std::unique_ptr<Reply> OllamaVersion(Call& call);
 std::unique_ptr<Reply> OllamaPull(Call& call);
+std::unique_ptr<Reply> ShowProfile(Call& call);
 std::unique_ptr<Reply> Infill(Call& call);
 std::unique_ptr<Reply> ShowOpenApi(Call& call);
 std::unique_ptr<Reply> Moderations(Call& call);

@@ -63,6 +63,29 @@ std::string ErrorBodyText(const ApiError& error, const RequestRecord& record) {
   return ErrorText(error);
 }
 
+// What a model that is loaded takes and does.
+void AddFigures(const ServedModel& served, ModelFigures& figures) {
+  figures.load_seconds = served.model().load_seconds();
+  figures.weight_bytes = static_cast<int64_t>(served.model().weights().packed.size_bytes());
+  const grammar::CompilerStats grammars = served.model().grammars().stats();
+  figures.grammars_compiled = grammars.num_compiled;
+  figures.grammar_cache_hits = grammars.num_cache_hits;
+  figures.grammar_compile_seconds = grammars.compile_seconds;
+  figures.pools = {{"weights", figures.weight_bytes}, {"grammar", static_cast<int64_t>(grammars.cache_bytes)}};
+  if (!served.generates()) {
+    figures.embeddings = served.embedder().stats();
+    return;
+  }
+  figures.engine = served.engine().stats();
+  const engine::ModelRunner& runner = served.engine().runner();
+  figures.kv_tokens = runner.kv_capacity_tokens();
+  figures.block_size = runner.page_groups().block_size;
+  const auto kv_bytes = static_cast<int64_t>(runner.kv_bytes_per_token()) * figures.kv_tokens;
+  figures.kv_page_bytes = kv_bytes / std::max<int64_t>(1, figures.engine->pages.num_pages);
+  figures.pools.emplace_back("kv", kv_bytes);
+  figures.pools.emplace_back("scratch", static_cast<int64_t>(runner.scratch_bytes()));
+}
+
 }  // namespace
 
 std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record) {
@@ -82,7 +105,7 @@ Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLo
       keys_(std::move(keys)),
       log_(log),
       models_(models),
-      metrics_(options_.model_name, options_.version) {}
+      metrics_(options_.model_name, options_.version, options_.vllm_names) {}
 
 Service::~Service() = default;
 
@@ -92,7 +115,8 @@ void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
 }
 
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
-  return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
+  return MakeLoggedReply(std::move(record), std::move(reply),
+                         {.log = log_, .metrics = metrics_, .quotas = quotas_, .trace = trace_});
 }
 
 Service::Caller Service::Identify(const HttpRequest& request) {
@@ -281,19 +305,16 @@ std::optional<ApiError> Service::NotReady() {
 
 MetricsNow Service::FiguresNow() const {
   MetricsNow now{.resident_bytes = engine::ResidentBytes(),
-                 .ready = !models_.start_progress().has_value() && !draining()};
+                 .ready = !models_.start_progress().has_value() && !draining(),
+                 .host = ReadHostFigures(),
+                 .energies = energy_.Read(),
+                 .peak_bytes_per_s = peak_bytes_per_s_};
   if (const HttpServer* server = server_.load(std::memory_order_acquire); server != nullptr) {
     now.http = server->counters();
   }
   for (const ModelNow& model : models_.List()) {
     ModelFigures figures{.model = model.entry.name, .state = std::string(ModelStateName(model.state))};
-    if (model.lease != nullptr && model.lease->generates()) {
-      figures.engine = model.lease->engine().stats();
-      figures.kv_tokens = model.lease->engine().runner().kv_capacity_tokens();
-      figures.block_size = model.lease->engine().runner().page_groups().block_size;
-    } else if (model.lease != nullptr) {
-      figures.embeddings = model.lease->embedder().stats();
-    }
+    if (model.lease != nullptr) AddFigures(*model.lease, figures);
     now.models.push_back(std::move(figures));
   }
   return now;

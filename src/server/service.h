@@ -17,6 +17,8 @@
 #include "server/batch_queue.h"
 #include "server/engine_watch.h"
 #include "server/file_store.h"
+#include "server/guard_model.h"
+#include "server/host_figures.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
 #include "server/model_pool.h"
@@ -25,6 +27,7 @@
 #include "server/response_store.h"
 #include "server/routes.h"
 #include "server/tenant_limits.h"
+#include "server/trace_log.h"
 
 namespace adit::server {
 
@@ -37,7 +40,8 @@ struct ServiceOptions {
   std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
   std::vector<std::string> compat;  // interfaces of others that are offered too: "ollama"
-  bool with_ui = true;  // the web page
+  bool with_ui = true;              // the web page
+  bool vllm_names = false;          // metrics also under vLLM's names
 };
 
 // The answers of the server: who may ask what, and what is done. Any thread.
@@ -61,6 +65,10 @@ class Service : public HttpHandler {
   }
   // Rules that requests and answers pass by. Before the first request.
   void SetGuard(std::shared_ptr<const guard::Rules> rules);
+  // A model that judges them. Before the model that is served is attached.
+  void SetGuardModel(std::unique_ptr<GuardModel> model) { guard_model_ = std::move(model); }
+  // At which memory was read when nothing else ran. Before the model is attached.
+  void SetPeakBandwidth(double bytes_per_s) { peak_bytes_per_s_ = bytes_per_s; }
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -81,6 +89,9 @@ class Service : public HttpHandler {
   const std::shared_ptr<const guard::Rules>& guard() const { return guard_; }
   // The same rules, each of which only flags, on both sides.
   const guard::Rules& judges() const { return judges_; }
+  // Null where there is none.
+  const GuardModel* guard_model() const { return guard_model_.get(); }
+  TraceLog& trace() { return trace_; }
   const ApiKeys& keys() const { return *keys_; }
   TenantLimits& tenants() { return tenants_; }
   // Both null where files are not kept.
@@ -119,6 +130,10 @@ class Service : public HttpHandler {
   std::unique_ptr<ResponseStore> responses_;
   std::shared_ptr<const guard::Rules> guard_;
   guard::Rules judges_;
+  std::unique_ptr<GuardModel> guard_model_;
+  double peak_bytes_per_s_ = 0.0;
+  TraceLog trace_;
+  mutable EnergyMeter energy_;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
   EngineWatch watch_;

@@ -4,16 +4,23 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "server/json_fields.h"
 #include "server/openapi.h"
+#include "server/request_body.h"
 #include "server/service.h"
 
 namespace adit::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Of which /admin/profile tells, where a request does not say, and at most.
+constexpr double kProfileSeconds = 10.0;
+constexpr double kMaxProfileSeconds = 3600.0;
 
 std::unique_ptr<Reply> Answer(const Json& body) {
   return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
@@ -164,8 +171,9 @@ std::unique_ptr<Reply> ShowLoad(Call& call) {
 
 std::unique_ptr<Reply> ShowMetrics(Call& call) {
   const MetricsNow now = call.service.FiguresNow();
-  return std::make_unique<WholeReply>(HttpHead{.content_type = "text/plain; version=0.0.4; charset=utf-8"},
-                                      call.service.metrics().Text(now));
+  const MetricsFormat format = FormatOfAccept(call.request.Header("accept"));
+  return std::make_unique<WholeReply>(HttpHead{.content_type = ContentTypeOf(format)},
+                                      call.service.metrics().Text(now, format));
 }
 
 std::unique_ptr<Reply> ListRequests(Call& call) {
@@ -216,6 +224,22 @@ std::unique_ptr<Reply> ListRoutes(Call& call) {
 
 std::unique_ptr<Reply> ShowOpenApi(Call& call) {
   return JsonReply(OpenApiText(OfferedRoutes(call.service), call.service.options().version));
+}
+
+std::unique_ptr<Reply> ShowProfile(Call& call) {
+  double seconds = kProfileSeconds;
+  if (!call.request.body.empty()) {
+    const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+    if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
+    FieldReader fields(std::get<nlohmann::json>(body));
+    seconds = fields.Real("seconds", {.low = 0, .high = kMaxProfileSeconds, .open_low = true}).value_or(seconds);
+    if (fields.error()) return ErrorReply(*fields.error(), *call.record);
+  }
+  for (const ModelNow& now : call.service.models().List()) {
+    if (now.lease == nullptr || !now.lease->generates()) continue;
+    call.service.trace().NoteEngine(now.lease->name(), now.lease->engine().stats());
+  }
+  return JsonReply(call.service.trace().ChromeTrace(seconds, SteadySeconds()));
 }
 
 std::unique_ptr<Reply> NotSupported(Call& call) {

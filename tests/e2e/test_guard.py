@@ -1,5 +1,6 @@
 """Rules for what is asked and answered, through the interfaces that clients use."""
 import json
+import re
 
 import pytest
 from server import Server
@@ -156,3 +157,46 @@ def test_wrong_rules_are_refused_at_the_start(adit, tiny_gguf, tmp_path):
     rules.write_text("[[rule]]\nname = 'a'\naction = 'block'\nregex = '['\n")
     message = adit.fails(2, "serve", tiny_gguf, "--guard", rules)
     assert f"{rules}:4: rule 'a': the expression is wrong at byte 1" in message
+
+
+JUDGE = ("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+         "Say nothing but safe.")
+
+
+def test_what_the_guard_model_does_not_call_safe_does_not_pass(adit, tiny_gguf, tmp_path):
+    """A model of random weights says neither safe nor unsafe: nothing passes."""
+    (tmp_path / "judge.jinja").write_text(JUDGE)
+    flags = ("--guard-model", tiny_gguf, "--guard-template", tmp_path / "judge.jinja")
+    with start(adit, tiny_gguf, tmp_path, "[[rule]]\nname='a'\naction='flag'\nregex='zebra'\n", *flags) as server:
+        server.wait_ready()
+        path, body = chat("hello", max_tokens=4)
+        status, _, raw = server.ask("POST", path, body)
+        assert status == 400 and json.loads(raw)["error"]["code"] == "content_filter"
+        result = server.json("POST", "/v1/moderations", {"input": ["hello", "zebra"]})["results"]
+        assert [one["flagged"] for one in result] == [True, True]
+        assert result[0]["categories"]["unclear"] and not result[0]["categories"]["a"] and result[1]["categories"]["a"]
+        assert server.metric('adit_guard_verdicts_total{action="block",rule="guard-model",side="input"}') >= 1
+
+
+def test_answers_are_told_when_the_guard_model_has_judged_them(adit, tiny_gguf, tmp_path):
+    (tmp_path / "judge.jinja").write_text(JUDGE)
+    flags = ("--guard-model", tiny_gguf, "--guard-template", tmp_path / "judge.jinja", "--guard-model-on", "output")
+    rule = "[[rule]]\nname='a'\naction='flag'\nregex='zebra'\n"
+    path, body = chat("hello", max_tokens=8, temperature=0)
+    with start(adit, tiny_gguf, tmp_path / "strict", rule, *flags) as server:
+        answer = server.wait_ready().json("POST", path, body)["choices"][0]
+        assert answer["finish_reason"] == "content_filter" and not answer["message"]["content"]
+        assert answer["adit"]["guard"][0]["rule"] == "guard-model"
+        assert streamed_text(server.ask("POST", path, {**body, "stream": True})[2]) == ""
+    # What it says of the answer, asked in the same way: a word of it stands for safe.
+    with start(adit, tiny_gguf, tmp_path / "plain", rule) as server:
+        plain = server.wait_ready().json("POST", path, body)["choices"][0]["message"]["content"]
+    (tmp_path / "asks").mkdir()
+    with Server(adit, tiny_gguf, tmp_path / "asks", "--chat-template", tmp_path / "judge.jinja") as server:
+        asked = {"messages": [*body["messages"], {"role": "assistant", "content": plain}], "max_tokens": 32, "temperature": 0}
+        said = server.wait_ready().json("POST", path, asked)["choices"][0]["message"]["content"]
+    word = re.findall(r"[a-z0-9_]+", said.lower())[0]
+    with start(adit, tiny_gguf, tmp_path / "mild", rule, "--guard-safe", word, *flags) as server:
+        answer = server.wait_ready().json("POST", path, body)["choices"][0]
+        assert answer["finish_reason"] == "length" and answer["message"]["content"] == plain
+        assert streamed_text(server.ask("POST", path, {**body, "stream": True})[2]) == plain

@@ -168,12 +168,17 @@ export class Dashboard {
     this.latency(now, "First token", "adit_time_to_first_token_seconds");
     this.latency(now, "Between tokens", "adit_inter_token_latency_seconds");
     this.latency(now, "Whole request", "adit_e2e_request_latency_seconds");
-    if (has("adit_roofline_ratio")) {
-      const share = sum(now, "adit_roofline_ratio", { phase: "decode" });
-      this.card("Share of the roofline").show(percent(share), "of the measured memory speed, while tokens are made", share);
+    if (has("adit_weight_read_bytes_total")) {
+      // Of the time that steps took since the last look, not of the time that has passed.
+      const busy = this.before ? sum(now, "adit_step_seconds_total", { phase: "model" }) - sum(this.before, "adit_step_seconds_total", { phase: "model" }) : 0;
+      const read = this.before ? sum(now, "adit_weight_read_bytes_total") - sum(this.before, "adit_weight_read_bytes_total") : 0;
+      const peak = sum(now, "adit_memory_bandwidth_bytes_per_second", { kind: "measured_peak" });
+      const share = busy > 0 ? read / busy / peak : 0;
+      this.card("Share of the roofline").show(percent(share), `of ${bytes(peak)}/s at which memory is read; ${percent(sum(now, "adit_roofline_ratio"))} since the start`, share);
     }
-    if (has("adit_cpu_usage_ratio")) {
-      const share = sum(now, "adit_cpu_usage_ratio");
+    const cpu = rate("process_cpu_seconds_total");
+    if (cpu !== null && has("adit_cpus")) {
+      const share = cpu / sum(now, "adit_cpus");
       this.card("Processor").show(percent(share), `of ${number(sum(now, "adit_cpus"))} processors`, share);
     }
     const resident = sum(now, "process_resident_memory_bytes");

@@ -1,0 +1,75 @@
+#include "server/host_figures.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace adit::server {
+namespace {
+
+class HostFiguresTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/adit_host_XXXXXX";
+    root_ = ::mkdtemp(name);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void Write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  std::string root_;
+};
+
+TEST_F(HostFiguresTest, ReadsWhatTheSystemTells) {
+  Write("/proc/self/stat",
+        "7 (a) b) S 1 7 7 0 -1 4194304 1 0 0 0 250 150 0 0 20 0 12 0 5000 123456789 42 18446744073709551615\n");
+  Write("/proc/stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 9\n");
+  Write("/proc/cpuinfo", "processor : 0\ncpu MHz\t\t: 2000.0\nprocessor : 1\ncpu MHz\t\t: 3000.0\n");
+  Write("/proc/self/fd/0", "");
+  Write("/proc/self/fd/1", "");
+  const HostFigures figures = ReadHostFigures(root_);
+  const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  EXPECT_DOUBLE_EQ(figures.cpu_seconds, 400 / ticks);
+  EXPECT_EQ(figures.num_threads, 12);
+  EXPECT_EQ(figures.virtual_bytes, 123456789);
+  EXPECT_DOUBLE_EQ(figures.start_time_s, 1700000000 + 5000 / ticks);
+  EXPECT_EQ(figures.open_files, 2);
+  EXPECT_DOUBLE_EQ(figures.cpu_hertz, 2.5e9);
+  EXPECT_GE(figures.num_cpus, 1);
+}
+
+TEST_F(HostFiguresTest, WhatIsNotToldIsZero) {
+  const HostFigures figures = ReadHostFigures(root_);
+  EXPECT_EQ(figures.cpu_seconds, 0);
+  EXPECT_EQ(figures.open_files, 0);
+  EXPECT_TRUE(EnergyMeter(root_).Read().empty());
+  EXPECT_GT(ReadHostFigures().cpu_seconds, 0) << "of this machine";
+}
+
+TEST_F(HostFiguresTest, EnergyCountersMayStartAgain) {
+  const std::string zone = "/sys/class/powercap/intel-rapl:";
+  Write(zone + "0/name", "package-0\n");
+  Write(zone + "0/energy_uj", "900000\n");
+  Write(zone + "0/max_energy_range_uj", "1000000\n");
+  Write(zone + "0:0/name", "dram\n");
+  Write(zone + "0:0/energy_uj", "5\n");
+  Write(zone + "1:0/name", "dram\n");
+  Write(zone + "1:0/energy_uj", "7\n");
+  EnergyMeter meter(root_);
+  Write(zone + "0/energy_uj", "100000\n");
+  Write(zone + "0:0/energy_uj", "2000005\n");
+  Write(zone + "1:0/energy_uj", "1000007\n");
+  const auto energies = meter.Read();
+  ASSERT_EQ(energies.size(), 2u);
+  EXPECT_EQ(energies[0].domain, "package-0");
+  EXPECT_DOUBLE_EQ(energies[0].joules, 0.2);
+  EXPECT_EQ(energies[1].domain, "dram");
+  EXPECT_DOUBLE_EQ(energies[1].joules, 3.0);
+}
+
+}  // namespace
+}  // namespace adit::server
