@@ -210,29 +210,32 @@ def upload(server, content):
 @pytest.mark.skipif(SOAK_S == 0, reason="ADIT_SOAK_S says how long")
 def test_a_soak(server):
     """Everything at once; after a tenth of the time to warm up, memory grows by less than a hundredth."""
-    stop = threading.Event()
 
-    def goers():
-        rng = random.Random(5)
-        while not stop.is_set():
-            client = server.post("/v1/completions", {"prompt": "ab" * rng.randrange(1, 20), "max_tokens": 80,
-                                                     "ignore_eos": True, "stream": True})
-            time.sleep(rng.random() * 0.05)
-            vanish(client)
+    def part(seconds):
+        """What the process holds when all have gone."""
+        stop = threading.Event()
+
+        def goers():
+            rng = random.Random(5)
+            while not stop.is_set():
+                client = server.post("/v1/completions", {"prompt": "ab" * rng.randrange(1, 20), "max_tokens": 80,
+                                                         "ignore_eos": True, "stream": True})
+                time.sleep(rng.random() * 0.05)
+                vanish(client)
+
+        thread = threading.Thread(target=goers)
+        thread.start()
+        try:
+            run_streams(server, seconds, 32)
+        finally:
+            stop.set()
+            thread.join()
+        assert settle(server) == before
+        return server.resident_bytes()
 
     before = settle(server)
-    thread = threading.Thread(target=goers)
-    thread.start()
     samples = []
-    try:
-        run_streams(server, SOAK_S / 10, 32)
-        samples.append(server.resident_bytes())
-        for _ in range(9):
-            run_streams(server, SOAK_S / 10, 32)
-            samples.append(server.resident_bytes())
-            print(f"resident {samples[-1] / 1e6:.1f} MB", flush=True)
-    finally:
-        stop.set()
-        thread.join()
-    assert settle(server) == before
+    for _ in range(10):
+        samples.append(part(SOAK_S / 10))
+        print(f"resident {samples[-1] / 1e6:.1f} MB", flush=True)
     assert max(samples[1:]) < samples[0] * 1.01 + (1 << 20)
