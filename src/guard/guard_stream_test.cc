@@ -207,7 +207,9 @@ std::string RandomText(uint64_t seed, std::string_view letters, uint64_t length)
 TEST(GuardStream, HoweverATextIsCutTheOutcomeIsTheSame) {
   for (size_t kind = 0; kind < ManyRules().size(); ++kind) {
     const auto rules = Parsed(ManyRules()[kind]);
-    for (uint64_t seed = 0; seed < 400; ++seed) {
+    // The last of them makes much work.
+    const uint64_t num_texts = kind + 1 == ManyRules().size() ? 20 : 400;
+    for (uint64_t seed = 0; seed < num_texts; ++seed) {
       const uint64_t length = RandomBits(seed, 1'000'000) % 200;
       const std::string text = RandomText(seed,
                                           kind == 3   ? "4111 @.+:a0-Z"
