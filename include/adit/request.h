@@ -48,6 +48,7 @@ struct GenerationRequest {
   int32_t priority = 0;    // lower runs first
   int32_t tenant = 0;      // index into the engine's tenants
   std::string cache_salt;  // prefixes are shared only with requests of the same salt
+  int64_t max_unread = 0;  // token events that wait for their reader before the request gets no more steps; 0: as set
   double timeout_s = std::numeric_limits<double>::infinity();  // from submission; what there is then is the answer
   double ttft_objective_s = std::numeric_limits<double>::infinity();  // of the first token, from submission
   double tpot_objective_s = std::numeric_limits<double>::infinity();  // of each token after

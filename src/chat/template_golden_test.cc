@@ -13,7 +13,7 @@
 namespace adit::chat {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 const fs::path kOracle = fs::path(ADIT_SHARED_DIR) / "oracle" / "chat_template";
@@ -38,13 +38,13 @@ RenderOptions GoldenOptions() {
   return options;
 }
 
-Result<std::string> RenderGolden(const std::string& source, const Json& context) {
+Result<std::string> RenderGolden(const std::string& source, const OrderedJson& context) {
   ADIT_ASSIGN_OR_RETURN(const Template parsed, Template::Parse(source));
   return parsed.RenderText(context.dump(), GoldenOptions());
 }
 
 // Checks a case of {output} or {error, message}. The message of raise_exception is exact.
-void ExpectCase(const std::string& source, const Json& context, const Json& expected) {
+void ExpectCase(const std::string& source, const OrderedJson& context, const OrderedJson& expected) {
   const Result<std::string> result = RenderGolden(source, context);
   if (expected.contains("output")) {
     ASSERT_TRUE(result.ok()) << result.status().ToString();
@@ -64,8 +64,8 @@ void ExpectCase(const std::string& source, const Json& context, const Json& expe
 }
 
 void ExpectFeatures(const fs::path& path) {
-  const Json features = Json::parse(ReadFile(path));
-  for (const Json& expected : features["cases"]) {
+  const OrderedJson features = OrderedJson::parse(ReadFile(path));
+  for (const OrderedJson& expected : features["cases"]) {
     const auto source = expected["template"].get<std::string>();
     SCOPED_TRACE(source);
     ExpectCase(source, features["context"], expected);
@@ -73,23 +73,23 @@ void ExpectFeatures(const fs::path& path) {
   EXPECT_GT(features["cases"].size(), 100U);
 }
 
-Json ContextOf(const Json& conversation, const Json& golden, const Json& expected) {
-  Json context = conversation["context"];
+OrderedJson ContextOf(const OrderedJson& conversation, const OrderedJson& golden, const OrderedJson& expected) {
+  OrderedJson context = conversation["context"];
   context["add_generation_prompt"] = expected["add_generation_prompt"];
   context["bos_token"] = golden["bos_token"];
   context["eos_token"] = golden["eos_token"];
   return context;
 }
 
-void ExpectConversations(const fs::path& folder, const Json& conversations, int* num_cases) {
+void ExpectConversations(const fs::path& folder, const OrderedJson& conversations, int* num_cases) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".jinja") continue;
     const std::string source = ReadFile(entry.path());
     fs::path golden_path = entry.path();
-    const Json golden = Json::parse(ReadFile(golden_path.replace_extension(".json")));
-    for (const Json& expected : golden["cases"]) {
+    const OrderedJson golden = OrderedJson::parse(ReadFile(golden_path.replace_extension(".json")));
+    for (const OrderedJson& expected : golden["cases"]) {
       SCOPED_TRACE(entry.path().filename().string() + " " + expected["conversation"].get<std::string>());
-      for (const Json& conversation : conversations["conversations"]) {
+      for (const OrderedJson& conversation : conversations["conversations"]) {
         if (conversation["name"] != expected["conversation"]) continue;
         ExpectCase(source, ContextOf(conversation, golden, expected), expected);
         ++*num_cases;
@@ -101,7 +101,7 @@ void ExpectConversations(const fs::path& folder, const Json& conversations, int*
 TEST(TemplateGolden, TemplatesOfModelsRenderAsInTransformers) {
   if (!fs::exists(kOracle)) GTEST_SKIP() << kOracle << " is absent";
   int num_cases = 0;
-  ExpectConversations(kOracle / "templates", Json::parse(ReadFile(kOracle / "conversations.json")), &num_cases);
+  ExpectConversations(kOracle / "templates", OrderedJson::parse(ReadFile(kOracle / "conversations.json")), &num_cases);
   EXPECT_GT(num_cases, 500);
 }
 
@@ -118,7 +118,7 @@ TEST(TemplateGolden, GeneratedProgramsAgreeWithJinja) { ExpectFeatures(kGoldens 
 
 TEST(TemplateGolden, OwnTemplatesRenderAsInTransformers) {
   int num_cases = 0;
-  ExpectConversations(kGoldens, Json::parse(ReadFile(kGoldens / "conversations.json")), &num_cases);
+  ExpectConversations(kGoldens, OrderedJson::parse(ReadFile(kGoldens / "conversations.json")), &num_cases);
   EXPECT_GT(num_cases, 20);
 }
 

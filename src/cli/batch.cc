@@ -64,7 +64,7 @@ Result<engine::EngineOptions> ChooseEngine(const BatchOptions& options, const en
   return engine;
 }
 
-void Report(const BatchSummary& summary) {
+void Report(const server::BatchSummary& summary) {
   const auto rate = [](int64_t count, double of) { return of > 0 ? static_cast<double>(count) / of : 0.0; };
   PrintNote(
       fmt::format("{} requests, {} failed; {} prompt tokens, {:.1f} % from the cache; {} output tokens in {:.1f} s, "
@@ -103,8 +103,8 @@ Result<int> Run(const BatchOptions& options) {
   }
   ADIT_RETURN_IF_ERROR(output.Begin());
   const InterruptScope interrupts({SIGINT, SIGTERM});
-  ADIT_ASSIGN_OR_RETURN(const BatchSummary summary,
-                        RunBatch(*engine, api_model, input, output, {.max_live = max_live, .num_new = num_new}));
+  ADIT_ASSIGN_OR_RETURN(const server::BatchSummary summary,
+                        RunBatchFiles(*engine, api_model, input, output, max_live, num_new));
   Report(summary);
   if (!summary.interrupted) return kExitOk;
   PrintNote("stopped; the same command goes on from here");

@@ -13,14 +13,16 @@
 #include <variant>
 
 #include "base/error.h"
-#include "cli/batch_line.h"
 #include "cli/output.h"
 #include "cli/printable.h"
+#include "server/batch_line.h"
 
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 60;
+using server::AnsweredBy;
+using server::CustomIdOf;
+using server::kBatchResultStart;
 
 Status SystemError(const std::string& path, const char* what) {
   return Io("{}: cannot {}: {}", OneLine(path), what, std::strerror(errno));

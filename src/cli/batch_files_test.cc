@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/batch_line.h"
+#include "server/batch_line.h"
 
 namespace adit::cli {
 namespace {
@@ -31,7 +31,7 @@ class BatchFiles : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   static std::string ResultOf(const std::string& custom_id) {
-    return BatchResultLine("00", custom_id, 200, nlohmann::ordered_json::object());
+    return server::BatchResultLine("00", custom_id, 200, nlohmann::ordered_json::object());
   }
 };
 
@@ -74,8 +74,8 @@ TEST_F(BatchFiles, WhatCannotBeReadTwiceIsRefused) {
 }
 
 TEST_F(BatchFiles, WhatIsThereIsAnsweredAndATornLineGoes) {
-  const std::string whole =
-      ResultOf("a") + ResultOf("b") + BatchErrorLine("01", {.error = {.code = "invalid_json", .message = "m"}}, 7);
+  const std::string whole = ResultOf("a") + ResultOf("b") +
+                            server::BatchErrorLine("01", {.error = {.code = "invalid_json", .message = "m"}}, 7);
   const std::string torn = ResultOf("c");
   // Wherever the kill came.
   for (size_t length = 0; length < torn.size(); ++length) {
@@ -127,9 +127,9 @@ TEST_F(BatchFiles, OneProgramAtATimeWrites) {
 }
 
 TEST(BatchLine, ReadsTheEnvelope) {
-  auto parsed = ParseBatchLine(
+  auto parsed = server::ParseBatchLine(
       R"({"custom_id": "a", "method": "POST", "url": "/v1/completions", "body": {"prompt": "x"}, "more": 1})");
-  const auto* line = std::get_if<BatchRequestLine>(&parsed);
+  const auto* line = std::get_if<server::BatchRequestLine>(&parsed);
   ASSERT_NE(line, nullptr);
   EXPECT_EQ(line->custom_id, "a");
   EXPECT_EQ(line->kind, server::ApiKind::kCompletion);
@@ -153,8 +153,8 @@ TEST(BatchLine, SaysWhatIsWrongWithAnEnvelope) {
       {R"({"custom_id": "a", "method": "POST", "url": "/v1/embeddings", "body": {}})", "invalid_value", "url", true},
       {R"({"custom_id": "a", "method": "POST", "url": "/v1/completions", "body": 5})", "invalid_type", "body", true}};
   for (const Case& wanted : cases) {
-    auto parsed = ParseBatchLine(wanted.line);
-    const auto* error = std::get_if<BatchLineError>(&parsed);
+    auto parsed = server::ParseBatchLine(wanted.line);
+    const auto* error = std::get_if<server::BatchLineError>(&parsed);
     ASSERT_NE(error, nullptr) << wanted.line;
     EXPECT_EQ(error->error.code, wanted.code) << wanted.line;
     EXPECT_EQ(error->error.param, wanted.param) << wanted.line;
@@ -163,10 +163,10 @@ TEST(BatchLine, SaysWhatIsWrongWithAnEnvelope) {
 }
 
 TEST(BatchLine, ResultsHaveOpenAisForm) {
-  EXPECT_EQ(BatchResultLine("0a", "x", 200, {{"object", "o"}}),
+  EXPECT_EQ(server::BatchResultLine("0a", "x", 200, {{"object", "o"}}),
             "{\"id\":\"batch_req_0a\",\"custom_id\":\"x\",\"response\":{\"status_code\":200,\"request_id\":\"req_0a\","
             "\"body\":{\"object\":\"o\"}},\"error\":null}\n");
-  EXPECT_EQ(BatchErrorLine("0a", {.error = {.code = "c", .message = "m"}}, 3),
+  EXPECT_EQ(server::BatchErrorLine("0a", {.error = {.code = "c", .message = "m"}}, 3),
             "{\"id\":\"batch_req_0a\",\"custom_id\":null,\"response\":null,\"error\":{\"message\":\"m\",\"param\":null,"
             "\"code\":\"c\",\"line\":3}}\n");
 }

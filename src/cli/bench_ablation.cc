@@ -1,5 +1,4 @@
 // RunBench.
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -65,17 +64,11 @@ std::vector<Technique> TechniquesOf(const sched::SchedulerOptions& options) {
   return techniques;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2.0;
-}
-
 // Of one way to run, all repeats.
 double MedianOf(const std::vector<sched::LoadSummary>& runs, const Measure& measure) {
   std::vector<double> values;
   for (const sched::LoadSummary& run : runs) values.push_back(measure.value(run));
-  return Median(std::move(values));
+  return cli::MedianOf(std::move(values));
 }
 
 LedgerRow RowOf(const Technique& technique, const std::vector<sched::LoadSummary>& with,
@@ -93,16 +86,6 @@ LedgerRow RowOf(const Technique& technique, const std::vector<sched::LoadSummary
     if (measure != technique.primary) add(*measure);
   }
   return row;
-}
-
-// The index of the run in the middle by output rate, the lower one of two.
-size_t MiddleRun(const std::vector<BenchRun>& runs) {
-  std::vector<size_t> order(runs.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return runs[a].summary.output_tokens_per_s < runs[b].summary.output_tokens_per_s;
-  });
-  return order[(order.size() - 1) / 2];
 }
 
 }  // namespace

@@ -76,6 +76,9 @@ void AddReport(CLI::App& app, BenchOptions& out) {
   };
   AddWord(app, "-o,--output-format", {"md", "json", "html"}, set_format, "md, json or html [md]", "FORMAT");
   AddText(app, "--output-file", out.output_file, "Write the report there [stdout]", "FILE");
+}
+
+void AddRuns(CLI::App& app, BenchOptions& out) {
   AddSwitch(app, "--ablate", out.ablate, "Run again without each technique: what each is worth");
   AddCount(
       app, "--repeat", 1, 1000, [&out](int64_t n) { out.repeat = n; }, "Runs of each, for medians [1]");
@@ -93,6 +96,7 @@ void AddBenchSimulate(CLI::App& app, BenchSimulateOptions& out) {
   AddParsed(app, "--cost", &sched::ParseStepCost, out.cost,
             "Step: BASE_MS,PREFILL_US,DECODE_US,CONTEXT_NS [10,200,250,100]", "COST");
   AddReport(app, out.bench);
+  AddRuns(app, out.bench);
 }
 
 void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out) {
@@ -100,9 +104,38 @@ void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out) {
   AddLoad(app, out.bench);
   AddScheduling(app, out.bench);
   AddReport(app, out.bench);
+  AddRuns(app, out.bench);
   AddText(app, "--memory", out.memory,
           "Size the cache by what the process may come to use: 24G, or a share of the machine", "SIZE");
   AddEngine(app, out.engine);
+}
+
+void AddBenchServe(CLI::App& app, BenchServeOptions& out) {
+  AddText(app, "--url", out.url, "The server: http://HOST:PORT", "URL");
+  AddText(app, "--model", out.model, "Name of the model [the first that the server names]", "NAME");
+  AddText(app, "--api-key", out.api_key, "Key for the server", "KEY");
+  AddText(app, "--vs", out.vs, "Another server, asked the same in turns with the first", "URL");
+  AddText(app, "--vs-model", out.vs_model, "Name of its model", "NAME");
+  AddWord(
+      app, "--endpoint", {"chat", "completions"}, [&out](const std::string& name) { out.endpoint = name; },
+      "chat or completions [chat]", "NAME");
+  AddLoad(app, out.bench);
+  AddCount(
+      app, "--max-concurrency", 1, 1 << 16, [&out](int64_t n) { out.max_concurrency = n; },
+      "Requests at once; more wait until one has ended [no limit]");
+  AddSwitch(
+      app, "--no-ignore-eos", [&out] { out.ignore_eos = false; },
+      "Do not send 'ignore_eos', which some servers refuse: answers end where the model ends them");
+  AddCount(
+      app, "--token-ids", 1, 1 << 22, [&out](int64_t n) { out.token_ids = n; },
+      "Prompts of completions are token ids below N, not words");
+  AddText(app, "--extra-body", out.extra_body, "JSON object whose members go into each request", "JSON");
+  AddReal(app, "--timeout", out.timeout_s, "Seconds for a request [600]");
+  AddReport(app, out.bench);
+  AddCount(
+      app, "--repeat", 1, 1000, [&out](int64_t n) { out.bench.repeat = n; },
+      "Rounds, each of other texts, for medians [1]");
+  AddText(app, "--compare", out.compare, "Set beside an earlier JSON report", "FILE");
 }
 
 }  // namespace adit::cli

@@ -54,7 +54,7 @@ std::vector<sched::TimelinePoint> Smoothed(const std::vector<sched::TimelinePoin
   return smooth;
 }
 
-std::string Timelines(const std::vector<sched::TimelinePoint>& timeline) {
+std::string Timelines(const std::vector<sched::TimelinePoint>& timeline, bool from_outside) {
   const std::vector<sched::TimelinePoint> points = Smoothed(timeline);
   std::vector<double> x;
   LinePlot sequences{"Sequences", "seconds", "sequences", {}, {{"running", {}}, {"waiting", {}}}};
@@ -69,8 +69,14 @@ std::string Timelines(const std::vector<sched::TimelinePoint>& timeline) {
     tokens.series[0].values.push_back(point.output_tokens_per_s);
     tokens.series[1].values.push_back(point.prompt_tokens_per_s);
   }
+  if (from_outside) {
+    sequences = {"Requests", "seconds", "requests", {}, std::move(sequences.series)};
+    sequences.series[0].name = "answers that come";
+    tokens = {"Pieces of answers per second", "seconds", "pieces/s", {}, {std::move(tokens.series[0])}};
+  }
   std::string html;
   for (LinePlot* plot : {&sequences, &pages, &tokens}) {
+    if (from_outside && plot == &pages) continue;
     plot->x = x;
     html += Figure(plot->title, SvgLinePlot(*plot));
   }
@@ -96,6 +102,29 @@ std::string Ledger(const BenchReport& report) {
   return "<h2>What each technique is worth</h2>\n" + Figure(title, SvgBars(title, bars, 1.0)) + table.Close();
 }
 
+std::string Errors(const std::vector<BenchError>& errors) {
+  if (errors.empty()) return {};
+  HtmlTable table("Requests that failed or were refused", {"error", "requests"});
+  for (const BenchError& error : errors) {
+    table.Row(error.name, {FormatNumber(static_cast<double>(error.count), 0)});
+  }
+  return table.Close();
+}
+
+std::string Comparison(const BenchComparison& comparison) {
+  std::vector<PlotBar> bars;
+  HtmlTable table(comparison.rounds > 1 ? fmt::format("Medians of {} rounds", comparison.rounds) : "One run each",
+                  {"measure", "this", "that", "times better", "least", "most"});
+  for (const ComparisonRow& row : comparison.rows) {
+    bars.push_back({.label = row.label, .value = row.times_better, .text = WorthText(row.times_better)});
+    table.Row(row.label, {LedgerText(row.ours), LedgerText(row.theirs), WorthText(row.times_better),
+                          WorthText(row.least), WorthText(row.most)});
+  }
+  const std::string title = "How many times better than the other";
+  return "<h2>Beside " + EscapeHtml(comparison.with) + "</h2>\n" + Figure(title, SvgBars(title, bars, 1.0)) +
+         table.Close() + Errors(comparison.errors);
+}
+
 std::string Tables(const BenchReport& report) {
   const sched::LoadSummary& summary = report.run.summary;
   HtmlTable latencies("Latencies", {"latency", "mean", "p50", "p90", "p99", "max"});
@@ -107,7 +136,7 @@ std::string Tables(const BenchReport& report) {
   for (const ReportedNumber& number : NumbersOf(summary)) {
     numbers.Row(number.label, {fmt::format("{} {}", FormatNumber(number.value, number.decimals), number.unit)});
   }
-  std::string html = "<h2>Numbers</h2>\n" + latencies.Close() + numbers.Close();
+  std::string html = "<h2>Numbers</h2>\n" + latencies.Close() + numbers.Close() + Errors(report.run.errors);
   if (report.tenants.size() > 1) {
     HtmlTable tenants("Tenants", {"tenant", "requests", "completed", "output tokens", "TTFT mean (ms)", "TTFT p99 (ms)",
                                   "end to end mean (s)"});
@@ -136,8 +165,9 @@ std::string HtmlReport(const BenchReport& report) {
   html += "<div class=\"plots\">\n";
   html += Figure("Time to first token", SvgTimeHistogram("Time to first token", summary.ttft_histogram));
   html += Figure("Inter-token latency", SvgTimeHistogram("Inter-token latency", summary.itl_histogram));
-  html += Timelines(report.run.timeline);
+  html += Timelines(report.run.timeline, summary.from_outside);
   html += "</div>\n";
+  for (const BenchComparison& comparison : report.comparisons) html += Comparison(comparison);
   return HtmlPage(report.title, html + Ledger(report) + Tables(report));
 }
 

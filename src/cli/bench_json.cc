@@ -9,12 +9,12 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // JSON has no infinities: they become null.
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+OrderedJson Number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
 
-void AddNumbers(const sched::LoadSummary& summary, Json& json) {
+void AddNumbers(const sched::LoadSummary& summary, OrderedJson& json) {
   for (const ReportedNumber& number : NumbersOf(summary)) {
     const std::string key(number.key);
     if (number.decimals == 0) {
@@ -25,7 +25,7 @@ void AddNumbers(const sched::LoadSummary& summary, Json& json) {
   }
 }
 
-void AddSpreads(const sched::LoadSummary& summary, Json& json) {
+void AddSpreads(const sched::LoadSummary& summary, OrderedJson& json) {
   for (const ReportedSpread& reported : SpreadsOf(summary)) {
     const auto add = [&](std::string_view statistic, double value) {
       json[fmt::format("{}_{}_{}", reported.key, statistic, reported.unit)] = Number(value * reported.scale);
@@ -39,8 +39,8 @@ void AddSpreads(const sched::LoadSummary& summary, Json& json) {
   json["mean_e2e_s"] = Number(summary.e2e_s.mean);
 }
 
-Json SettingsJson(const BenchReport& report) {
-  Json json = Json::object();
+OrderedJson SettingsJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::object();
   for (const BenchSetting& setting : report.settings) {
     std::visit([&](const auto& value) { json[setting.key] = value; }, setting.value);
     if (const double* number = std::get_if<double>(&setting.value)) json[setting.key] = Number(*number);
@@ -48,8 +48,8 @@ Json SettingsJson(const BenchReport& report) {
   return json;
 }
 
-Json TenantsJson(const BenchReport& report) {
-  Json json = Json::array();
+OrderedJson TenantsJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (size_t i = 0; i < report.tenants.size(); ++i) {
     const sched::TenantSummary& tenant = report.run.summary.tenants[i];
     json.push_back({{"name", report.tenants[i]},
@@ -64,25 +64,54 @@ Json TenantsJson(const BenchReport& report) {
 }
 
 // One array for each column: smaller than one object for each point, and ready for a plot.
-Json TimelineJson(const BenchReport& report) {
+OrderedJson TimelineJson(const BenchReport& report) {
   const auto column = [&](auto member) {
-    Json values = Json::array();
+    OrderedJson values = OrderedJson::array();
     for (const sched::TimelinePoint& point : report.run.timeline) values.push_back(point.*member);
     return values;
   };
   using Point = sched::TimelinePoint;
-  return {{"begin_s", column(&Point::begin_s)},
-          {"end_s", column(&Point::end_s)},
-          {"running", column(&Point::running)},
-          {"waiting", column(&Point::waiting)},
-          {"pages_used_share", column(&Point::used_share)},
-          {"pages_cached_share", column(&Point::cached_share)},
-          {"prompt_tokens_per_s", column(&Point::prompt_tokens_per_s)},
-          {"output_tokens_per_s", column(&Point::output_tokens_per_s)}};
+  Json json = {{"begin_s", column(&Point::begin_s)},
+               {"end_s", column(&Point::end_s)},
+               {"running", column(&Point::running)},
+               {"waiting", column(&Point::waiting)}};
+  if (!report.run.summary.from_outside) {
+    json["pages_used_share"] = column(&Point::used_share);
+    json["pages_cached_share"] = column(&Point::cached_share);
+    json["prompt_tokens_per_s"] = column(&Point::prompt_tokens_per_s);
+  }
+  json["output_tokens_per_s"] = column(&Point::output_tokens_per_s);
+  return json;
 }
 
-Json LedgerJson(const BenchReport& report) {
+Json ErrorsJson(const std::vector<BenchError>& errors) {
+  Json json = Json::object();
+  for (const BenchError& error : errors) json[error.name] = error.count;
+  return json;
+}
+
+Json ComparisonsJson(const BenchReport& report) {
   Json json = Json::array();
+  for (const BenchComparison& comparison : report.comparisons) {
+    Json rows = Json::array();
+    for (const ComparisonRow& row : comparison.rows) {
+      rows.push_back({{"measure", row.key},
+                      {"this", Number(row.ours)},
+                      {"that", Number(row.theirs)},
+                      {"times_better", Number(row.times_better)},
+                      {"least", Number(row.least)},
+                      {"most", Number(row.most)}});
+    }
+    json.push_back({{"with", comparison.with},
+                    {"rounds", comparison.rounds},
+                    {"errors", ErrorsJson(comparison.errors)},
+                    {"measures", std::move(rows)}});
+  }
+  return json;
+}
+
+OrderedJson LedgerJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (const LedgerRow& row : report.ledger) {
     for (const LedgerMetric& metric : row.metrics) {
       json.push_back({{"technique", row.technique},
@@ -99,17 +128,19 @@ Json LedgerJson(const BenchReport& report) {
 }  // namespace
 
 std::string JsonReport(const BenchReport& report) {
-  Json json = {{"title", report.title}};
+  OrderedJson json = {{"title", report.title}};
   AddNumbers(report.run.summary, json);
   AddSpreads(report.run.summary, json);
+  if (report.run.summary.from_outside) json["errors"] = ErrorsJson(report.run.errors);
   json["settings"] = SettingsJson(report);
   json["tenants"] = TenantsJson(report);
   json["timeline"] = TimelineJson(report);
+  if (!report.comparisons.empty()) json["comparisons"] = ComparisonsJson(report);
   if (!report.ledger.empty()) {
     json["repeats"] = report.repeats;
     json["ablation"] = LedgerJson(report);
   }
-  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace adit::cli

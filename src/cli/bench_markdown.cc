@@ -73,11 +73,35 @@ std::string LedgerTable(const BenchReport& report) {
   return text + ".\n";
 }
 
+std::string ErrorsTable(const std::vector<BenchError>& errors) {
+  std::vector<std::vector<std::string>> rows = {{"error", "requests"}};
+  for (const BenchError& error : errors) {
+    rows.push_back({MarkdownCell(error.name), FormatNumber(static_cast<double>(error.count), 0)});
+  }
+  return MarkdownTable(rows);
+}
+
+std::string ComparisonText(const BenchComparison& comparison) {
+  std::vector<std::vector<std::string>> rows = {{"measure", "this", "that", "times better", "least", "most"}};
+  for (const ComparisonRow& row : comparison.rows) {
+    rows.push_back({row.label, LedgerText(row.ours), LedgerText(row.theirs), WorthText(row.times_better),
+                    WorthText(row.least), WorthText(row.most)});
+  }
+  std::string text =
+      fmt::format("\n## Beside {}\n\n{}", OneLine(comparison.with),
+                  comparison.rounds > 1 ? fmt::format("Medians of {} rounds.\n\n", comparison.rounds) : std::string());
+  text += MarkdownTable(rows);
+  if (!comparison.errors.empty()) text += fmt::format("\n{}", ErrorsTable(comparison.errors));
+  return text;
+}
+
 }  // namespace
 
 std::string MarkdownReport(const BenchReport& report) {
   std::string text = fmt::format("# {}\n\n", OneLine(report.title));
   text += NumbersTable(report.run.summary) + "\n" + SpreadsTable(report.run.summary);
+  if (!report.run.errors.empty()) text += fmt::format("\n{}", ErrorsTable(report.run.errors));
+  for (const BenchComparison& comparison : report.comparisons) text += ComparisonText(comparison);
   if (report.tenants.size() > 1) text += fmt::format("\n{}", TenantsTable(report));
   if (!report.ledger.empty()) {
     text += "\n## What each technique is worth\n\n";

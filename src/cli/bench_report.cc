@@ -14,55 +14,74 @@ double LedgerMetric::worth() const {
   return worse > 0.0 && better > 0.0 ? better / worse : 0.0;
 }
 
+namespace {
+
+ReportedNumber Count(std::string_view key, std::string_view label, int64_t value) {
+  return {key, label, static_cast<double>(value), 0, ""};
+}
+ReportedNumber Percent(std::string_view key, std::string_view label, double share) {
+  return {key, label, 100.0 * share, 2, "%"};
+}
+
+// What only whoever runs the engine knows.
+std::vector<ReportedNumber> EngineNumbersOf(const sched::LoadSummary& summary) {
+  return {Count("steps", "steps", summary.steps),
+          {"mean_running", "sequences at once, mean", summary.mean_running, 1, ""},
+          {"mean_prompt_steps", "steps of a prompt, mean", summary.mean_chunks, 2, ""},
+          Count("preemptions", "preemptions", summary.preemptions),
+          Count("recomputed_tokens", "tokens computed again", summary.recomputed_tokens),
+          Percent("page_utilisation_mean_percent", "pages in use, mean", summary.pages.mean_utilisation),
+          Percent("page_utilisation_max_percent", "pages in use, most", summary.pages.max_utilisation),
+          Percent("page_waste_mean_percent", "held but unwritten, mean", summary.pages.mean_waste),
+          Percent("page_waste_at_peak_percent", "held but unwritten, at the peak", summary.pages.waste_at_peak),
+          {"fairness_gap", "fairness gap, largest", summary.fairness.largest_gap, 1, ""},
+          {"fairness_bound", "fairness bound", summary.fairness.bound, 1, ""}};
+}
+
+// What only a client knows.
+std::vector<ReportedNumber> ClientNumbersOf(const sched::LoadSummary& summary) {
+  return {{"mean_running", "answers that come at once, mean", summary.mean_running, 1, ""},
+          Count("pieces", "pieces of streams", summary.pieces),
+          {"sent_late_most_ms", "sent after its time, most", summary.late_most_s * 1e3, 1, "ms"}};
+}
+
+}  // namespace
+
 std::vector<ReportedNumber> NumbersOf(const sched::LoadSummary& summary) {
   using sched::Ending;
-  const auto count = [](std::string_view key, std::string_view label, int64_t value) {
-    return ReportedNumber{key, label, static_cast<double>(value), 0, ""};
-  };
-  const auto percent = [](std::string_view key, std::string_view label, double share) {
-    return ReportedNumber{key, label, 100.0 * share, 2, "%"};
-  };
   std::vector<ReportedNumber> numbers = {
       {"duration_s", "duration", summary.duration_s, 3, "s"},
-      count("requests", "requests", summary.requests),
-      count("completed", "completed", summary.ended(Ending::kComplete)),
-      count("refused_too_long", "refused: too long", summary.ended(Ending::kTooLong)),
-      count("refused_queue_full", "refused: queue full", summary.ended(Ending::kQueueFull)),
-      count("refused_late", "refused: too late", summary.ended(Ending::kLate)),
-      count("failed", "failed", summary.ended(Ending::kFailed) + summary.ended(Ending::kCancelled)),
-      count("skipped", "skipped turns", summary.ended(Ending::kSkipped)),
+      Count("requests", "requests", summary.requests),
+      Count("completed", "completed", summary.ended(Ending::kComplete)),
+      Count("refused_too_long", "refused: too long", summary.ended(Ending::kTooLong)),
+      Count("refused_queue_full", "refused: queue full", summary.ended(Ending::kQueueFull)),
+      Count("refused_late", "refused: too late", summary.ended(Ending::kLate)),
+      Count("failed", "failed", summary.ended(Ending::kFailed) + summary.ended(Ending::kCancelled)),
+      Count("skipped", "skipped turns", summary.ended(Ending::kSkipped)),
       {"requests_per_s", "requests", summary.requests_per_s, 3, "/s"},
       {"output_tokens_per_s", "output tokens", summary.output_tokens_per_s, 1, "/s"},
       {"prompt_tokens_per_s", "prompt tokens", summary.prompt_tokens_per_s, 1, "/s"},
       {"total_tokens_per_s", "all tokens", summary.output_tokens_per_s + summary.prompt_tokens_per_s, 1, "/s"},
-      count("output_tokens", "output tokens", summary.output_tokens),
-      count("prompt_tokens", "prompt tokens", summary.prompt_tokens),
-      count("cached_prompt_tokens", "prompt tokens from the cache", summary.cached_tokens),
-      percent("prefix_hit_percent", "prefix cache hits", summary.cached_share),
-      count("steps", "steps", summary.steps),
-      {"mean_running", "sequences at once, mean", summary.mean_running, 1, ""},
-      {"mean_prompt_steps", "steps of a prompt, mean", summary.mean_chunks, 2, ""},
-      count("preemptions", "preemptions", summary.preemptions),
-      count("recomputed_tokens", "tokens computed again", summary.recomputed_tokens),
-      percent("page_utilisation_mean_percent", "pages in use, mean", summary.pages.mean_utilisation),
-      percent("page_utilisation_max_percent", "pages in use, most", summary.pages.max_utilisation),
-      percent("page_waste_mean_percent", "held but unwritten, mean", summary.pages.mean_waste),
-      percent("page_waste_at_peak_percent", "held but unwritten, at the peak", summary.pages.waste_at_peak),
-      {"fairness_gap", "fairness gap, largest", summary.fairness.largest_gap, 1, ""},
-      {"fairness_bound", "fairness bound", summary.fairness.bound, 1, ""}};
+      Count("output_tokens", "output tokens", summary.output_tokens),
+      Count("prompt_tokens", "prompt tokens", summary.prompt_tokens),
+      Count("cached_prompt_tokens", "prompt tokens from the cache", summary.cached_tokens),
+      Percent("prefix_hit_percent", "prefix cache hits", summary.cached_share)};
+  const std::vector<ReportedNumber> more = summary.from_outside ? ClientNumbersOf(summary) : EngineNumbersOf(summary);
+  numbers.insert(numbers.end(), more.begin(), more.end());
   if (summary.objectives.any()) {
-    numbers.push_back(count("met_objectives", "requests within objectives", summary.met_objectives));
+    numbers.push_back(Count("met_objectives", "requests within objectives", summary.met_objectives));
     numbers.push_back({"goodput_requests_per_s", "requests within objectives", summary.goodput_per_s, 3, "/s"});
   }
   return numbers;
 }
 
 std::vector<ReportedSpread> SpreadsOf(const sched::LoadSummary& summary) {
-  return {{"ttft", "time to first token", "ms", 1e3, summary.ttft_s},
-          {"itl", "inter-token latency", "ms", 1e3, summary.itl_s},
-          {"tpot", "time per output token", "ms", 1e3, summary.tpot_s},
-          {"queue", "wait for the first step", "ms", 1e3, summary.queue_s},
-          {"e2e", "end to end", "s", 1.0, summary.e2e_s}};
+  std::vector<ReportedSpread> spreads = {{"ttft", "time to first token", "ms", 1e3, summary.ttft_s},
+                                         {"itl", "inter-token latency", "ms", 1e3, summary.itl_s},
+                                         {"tpot", "time per output token", "ms", 1e3, summary.tpot_s}};
+  if (!summary.from_outside) spreads.push_back({"queue", "wait for the first step", "ms", 1e3, summary.queue_s});
+  spreads.push_back({"e2e", "end to end", "s", 1.0, summary.e2e_s});
+  return spreads;
 }
 
 std::string FormatNumber(double value, int decimals) {

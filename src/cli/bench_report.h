@@ -20,10 +20,17 @@ struct BenchSetting {
   std::variant<int64_t, double, bool, std::string> value;
 };
 
+// Requests that have failed in one way.
+struct BenchError {
+  std::string name;  // "429 queue_full"
+  int64_t count = 0;
+};
+
 // One run of a workload.
 struct BenchRun {
   sched::LoadSummary summary;
   std::vector<sched::TimelinePoint> timeline;
+  std::vector<BenchError> errors;  // of those that a server told of, and of connections to it
 };
 
 // A number with and without a technique.
@@ -44,6 +51,25 @@ struct LedgerRow {
   std::vector<LedgerMetric> metrics;  // the one that it is for first
 };
 
+// A number of this run beside that of another.
+struct ComparisonRow {
+  std::string key;  // as in the JSON report
+  std::string label;
+  double ours = 0.0;
+  double theirs = 0.0;
+  // How many times better ours is: over all rounds, of which each compares two runs; 0 where it cannot be told.
+  double times_better = 0.0;  // the median
+  double least = 0.0;
+  double most = 0.0;
+};
+
+struct BenchComparison {
+  std::string with;  // a server, or a file with an earlier report
+  int64_t rounds = 1;
+  std::vector<ComparisonRow> rows;
+  std::vector<BenchError> errors;  // of the other, over all rounds
+};
+
 struct BenchReport {
   std::string title;
   std::vector<BenchSetting> settings;
@@ -51,6 +77,7 @@ struct BenchReport {
   BenchRun run;
   int64_t repeats = 1;  // of which the ledger tells medians
   std::vector<LedgerRow> ledger;
+  std::vector<BenchComparison> comparisons;
 };
 
 enum class ReportFormat : uint8_t { kMarkdown, kJson, kHtml };

@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -54,9 +56,8 @@ std::optional<int64_t> KvTokensOf(const BenchOptions& options) {
   return options.kv_tokens;
 }
 
-std::vector<BenchSetting> SettingsOf(const BenchOptions& options, const sched::Workload& workload) {
+std::vector<BenchSetting> LoadSettingsOf(const BenchOptions& options, const sched::Workload& workload) {
   const sched::WorkloadOptions& load = options.workload;
-  const sched::SchedulerOptions& scheduler = options.scheduler;
   std::vector<BenchSetting> settings = {
       {"dataset", options.dataset}, {"num_prompts", workload.num_requests()}, {"seed", fmt::format("{}", load.seed)}};
   if (options.dataset == "random" || options.dataset == "chat") {
@@ -74,6 +75,17 @@ std::vector<BenchSetting> SettingsOf(const BenchOptions& options, const sched::W
     if (load.turns > 1) settings.push_back({"think_time_s", load.think_s});
     settings.push_back({"tenants", static_cast<int64_t>(load.tenants.size())});
   }
+  const auto add_objective = [&](const char* key, double seconds) {
+    if (seconds != sched::kNever) settings.push_back({key, seconds * 1e3});
+  };
+  add_objective("ttft_objective_ms", options.objectives.first_token_s);
+  add_objective("tpot_objective_ms", options.objectives.token_interval_s);
+  return settings;
+}
+
+std::vector<BenchSetting> SettingsOf(const BenchOptions& options, const sched::Workload& workload) {
+  const sched::SchedulerOptions& scheduler = options.scheduler;
+  std::vector<BenchSetting> settings = LoadSettingsOf(options, workload);
   settings.push_back({"policy", std::string(sched::PolicyName(scheduler.policy))});
   settings.push_back({"batching", std::string(sched::BatchingName(scheduler.batching))});
   settings.push_back({"chunked_prefill", scheduler.chunked_prefill});
@@ -82,12 +94,22 @@ std::vector<BenchSetting> SettingsOf(const BenchOptions& options, const sched::W
   settings.push_back({"max_num_batched_tokens", scheduler.max_batch_tokens});
   settings.push_back({"itl_target_ms", scheduler.itl_target_s * 1e3});
   settings.push_back({"block_size", scheduler.groups.block_size});
-  const auto add_objective = [&](const char* key, double seconds) {
-    if (seconds != sched::kNever) settings.push_back({key, seconds * 1e3});
-  };
-  add_objective("ttft_objective_ms", options.objectives.first_token_s);
-  add_objective("tpot_objective_ms", options.objectives.token_interval_s);
   return settings;
+}
+
+size_t MiddleRun(const std::vector<BenchRun>& runs) {
+  std::vector<size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return runs[a].summary.output_tokens_per_s < runs[b].summary.output_tokens_per_s;
+  });
+  return order[(order.size() - 1) / 2];
+}
+
+double MedianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2.0;
 }
 
 Result<ReportSink> ReportSink::Open(const std::optional<std::string>& path) {

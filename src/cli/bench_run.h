@@ -53,6 +53,11 @@ class ReportSink {
 
 // The settings of the options, as a report tells them.
 std::vector<BenchSetting> SettingsOf(const BenchOptions& options, const sched::Workload& workload);
+// Of these, those that describe the load.
+std::vector<BenchSetting> LoadSettingsOf(const BenchOptions& options, const sched::Workload& workload);
+// The index of the run in the middle by output rate, the lower one of two. Precondition: there is a run.
+size_t MiddleRun(const std::vector<BenchRun>& runs);
+double MedianOf(std::vector<double> values);
 
 }  // namespace adit::cli
 

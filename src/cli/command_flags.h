@@ -19,6 +19,7 @@ void AddBatch(CLI::App& app, BatchOptions& out);
 void AddServe(CLI::App& app, ServeOptions& out);
 void AddBenchSimulate(CLI::App& app, BenchSimulateOptions& out);
 void AddBenchThroughput(CLI::App& app, BenchThroughputOptions& out);
+void AddBenchServe(CLI::App& app, BenchServeOptions& out);
 void AddEmbed(CLI::App& app, EmbedOptions& out);
 void AddConvert(CLI::App& app, ConvertOptions& out);
 void AddQuantize(CLI::App& app, QuantizeOptions& out);

@@ -19,8 +19,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 60;
-
 // The whole command line; the options of every command live here until one is chosen.
 class Parser {
  public:
@@ -42,6 +40,7 @@ class Parser {
         app_.add_subcommand("bench", "Measure this machine, a model, or serving under load")->require_subcommand(0, 1);
     Add("simulate", "Try schedulers in virtual time, without a model", &AddBenchSimulate, bench);
     Add("throughput", "Serve a load with a model, in real time", &AddBenchThroughput, bench);
+    Add("serve", "Load a server, and compare it with another", &AddBenchServe, bench);
     Add("embed", "Embeddings of texts", &AddEmbed);
     Add("convert", "Write a model as a GGUF file", &AddConvert);
     Add("quantize", "Write a model with fewer bits a weight", &AddQuantize);

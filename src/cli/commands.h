@@ -18,6 +18,7 @@ Result<int> Run(const BatchOptions& options);
 Result<int> Run(const ServeOptions& options);
 Result<int> Run(const BenchSimulateOptions& options);
 Result<int> Run(const BenchThroughputOptions& options);
+Result<int> Run(const BenchServeOptions& options);
 Result<int> Run(const ConvertOptions& options);
 Result<int> Run(const QuantizeOptions& options);
 Result<int> Run(const ImatrixOptions& options);

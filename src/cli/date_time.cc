@@ -10,8 +10,6 @@ namespace adit::cli {
 namespace {
 
 constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd";  // d: a digit
-constexpr size_t kMaxShownBytes = 40;
-
 // Year, month, day, hour, minute, second.
 using Fields = std::array<int, 6>;
 

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <variant>
 
 #include "cli/command_line.h"
@@ -5,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/resolve_model.h"
+#include "grammar/abandoned.h"
 
 namespace adit::cli {
 namespace {
@@ -25,5 +27,7 @@ Result<int> RunCommandLine(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   adit::cli::OccupyStandardDescriptors();
   const adit::Result<int> exit_code = adit::cli::RunCommandLine(argc, argv);
-  return exit_code.ok() ? *exit_code : adit::cli::ReportError(exit_code.status());
+  const int code = exit_code.ok() ? *exit_code : adit::cli::ReportError(exit_code.status());
+  if (adit::grammar::NumAbandonedThreads() > 0) std::_Exit(code);
+  return code;
 }

@@ -118,6 +118,22 @@ struct BenchThroughputOptions {
   EngineOptions engine;
 };
 
+struct BenchServeOptions {
+  std::string url;
+  std::string model;  // empty: the first that the server names
+  std::string api_key;
+  std::optional<std::string> vs;  // the URL of another server
+  std::string vs_model;
+  std::string endpoint = "chat";  // or "completions"
+  int64_t max_concurrency = 0;    // 0: no limit
+  bool ignore_eos = true;
+  int64_t token_ids = 0;  // prompts are ids below it; 0: they are words
+  std::string extra_body = "{}";
+  double timeout_s = 600.0;
+  std::optional<std::string> compare;
+  BenchOptions bench;
+};
+
 struct BenchRooflineOptions {
   std::vector<int64_t> threads;  // empty: one, and all
   MachineBenchOptions machine;
@@ -207,6 +223,10 @@ struct ServeOptions {
   std::string response_dir;  // empty: a folder that goes with the server
   int64_t response_store_mb = 256;
   double response_ttl_h = 720.0;
+  // What is kept of /v1/files and /v1/batches.
+  std::string file_dir;  // empty: a folder that goes with the server
+  int64_t file_store_mb = 1024;
+  double file_ttl_h = 720.0;
   // How it is run.
   std::string memory = "80%";  // as engine::ParseMemoryBudget takes it
   std::optional<int64_t> kv_tokens;
@@ -216,6 +236,8 @@ struct ServeOptions {
   // What is told of it.
   bool access_log = true;
   bool log_json = false;
+  bool with_ui = true;
+  std::string guard_file;  // rules for what is asked and answered; empty: none
 };
 
 struct ConvertOptions {
@@ -236,6 +258,7 @@ struct QuantizeOptions {
   bool dry_run = false;
   std::optional<int> threads;
   bool gptq = false;
+  bool awq = false;
   std::optional<std::string> calibration_file;
   int64_t calibration_windows = 32;
   int64_t calibration_context = 512;
@@ -325,7 +348,7 @@ struct ManualOptions {};
 using Command =
     std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
                  EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
-                 BenchSimulateOptions, BenchThroughputOptions, BenchRooflineOptions, BenchKernelsOptions,
+                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions, BenchKernelsOptions,
                  BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions,
                  EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions, StopOptions,
                  DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;

@@ -13,6 +13,9 @@ namespace adit::cli {
 // Keeps line feeds and tabs.
 std::string EscapeControls(std::string_view text);
 
+// Most of a word or line that a message repeats.
+inline constexpr size_t kMaxShownBytes = 60;
+
 // For one line: line feeds and tabs become "\n" and "\t". Cut after max_bytes with "..." behind it; 0: not cut.
 std::string OneLine(std::string_view text, size_t max_bytes = 0);
 

@@ -170,8 +170,9 @@ Status Tell(const Sizes& before, const Sizes& after) {
 }  // namespace
 
 Result<int> Run(const QuantizeOptions& options) {
-  if (options.gptq != options.calibration_file.has_value()) {
-    return InvalidArgument("quantize: --method gptq needs --calib FILE, which the other method has no use for");
+  const bool calibrated_method = options.gptq || options.awq;
+  if (calibrated_method != options.calibration_file.has_value()) {
+    return InvalidArgument("quantize: methods other than rtn need --calib FILE, which rtn has no use for");
   }
   if (quant::FindScheme(options.scheme) == nullptr) {
     return InvalidArgument("quantize: no type '{}'; known are {}", options.scheme, quant::SchemeNames());
@@ -195,12 +196,14 @@ Result<int> Run(const QuantizeOptions& options) {
     return Status();
   };
   engine::ExportHooks hooks;
-  if (options.gptq) {
+  if (calibrated_method) {
     ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
     ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
-    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<quant::CalibratedModel> calibrated,
-                          quant::CalibratedModel::Create(std::move(model), plan.tensors, std::move(text),
-                                                         {.progress = show}, *kernels, *team));
+    ADIT_ASSIGN_OR_RETURN(
+        std::unique_ptr<quant::CalibratedModel> calibrated,
+        quant::CalibratedModel::Create(std::move(model), plan.tensors, std::move(text),
+                                       {.rounding = {.gptq = options.gptq, .awq = options.awq}, .progress = show},
+                                       *kernels, *team));
     hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
       return calibrated.Prepare(tensor);
     };

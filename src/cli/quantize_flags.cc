@@ -19,11 +19,16 @@ void AddQuantize(CLI::App& app, QuantizeOptions& out) {
   AddSwitch(app, "--pure", out.pure, "All matrices of one type, without the exceptions of the mix");
   AddSwitch(app, "--allow-requantize", out.requantize, "Also quantise what is quantised already, which adds errors");
   AddSwitch(app, "--dry-run", out.dry_run, "Write nothing; tell the sizes");
-  AddWord(
-      app, "--method", {"rtn", "gptq"}, [&out](const std::string& method) { out.gptq = method == "gptq"; },
-      "rtn: each weight to the nearest value; gptq: what is left makes up for it, by --calib [rtn]", "NAME");
-  AddText(app, "--calib", out.calibration_file, "Text of the kind that the model will see, for gptq; - is stdin",
-          "FILE");
+  const auto set_method = [&out](const std::string& method) {
+    out.gptq = method.ends_with("gptq");
+    out.awq = method.starts_with("awq");
+  };
+  AddWord(app, "--method", {"rtn", "gptq", "awq", "awq-gptq"}, set_method,
+          "rtn: each weight to the nearest value; gptq: what is left makes up for it; awq: finer where inputs are "
+          "large; awq-gptq: both [rtn]",
+          "NAME");
+  AddText(app, "--calib", out.calibration_file,
+          "Text of the kind that the model will see, for the other methods; - is stdin", "FILE");
   AddCount(
       app, "--calib-windows", 1, 65536, [&out](int64_t n) { out.calibration_windows = n; },
       "Windows of the text to run at most [32]");

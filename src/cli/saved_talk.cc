@@ -16,7 +16,7 @@ namespace {
 using formats::Json;
 
 constexpr std::string_view kFormat = "adit talk";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kTalkVersion = 1;
 // Three values for each turn, and those around them.
 constexpr formats::JsonLimits kLimits = {
     .max_bytes = kMaxTalkBytes, .max_depth = 4, .max_values = 4 * kMaxTalkTurns + 16};
@@ -45,8 +45,8 @@ Status CheckHead(const Json& root, const std::string& name) {
   }
   const Json* version = root.Find("version");
   if (version == nullptr || version->AsInt() == nullptr) return Corrupt("{}: no 'version' that is a number", name);
-  if (*version->AsInt() != kVersion) {
-    return Unsupported("{}: version {}, this build reads {}", name, *version->AsInt(), kVersion);
+  if (*version->AsInt() != kTalkVersion) {
+    return Unsupported("{}: version {}, this build reads {}", name, *version->AsInt(), kTalkVersion);
   }
   return CheckMembers(root, {"format", "version", "model", "system", "turns"}, name);
 }
@@ -83,7 +83,7 @@ Result<SavedTalk> SavedTalkOf(const Json& root, const std::string& name) {
 }  // namespace
 
 std::string SavedTalkText(const SavedTalk& talk) {
-  nlohmann::ordered_json root = {{"format", kFormat}, {"version", kVersion}};
+  nlohmann::ordered_json root = {{"format", kFormat}, {"version", kTalkVersion}};
   root["model"] = ReplaceInvalidUtf8(talk.model);
   root["system"] = talk.system ? nlohmann::ordered_json(ReplaceInvalidUtf8(*talk.system)) : nlohmann::ordered_json();
   root["turns"] = nlohmann::ordered_json::array();

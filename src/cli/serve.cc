@@ -24,9 +24,12 @@
 #include "cli/signals.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "guard/rules_file.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
+#include "server/batch_endpoints.h"
 #include "server/default_sampling.h"
+#include "server/file_store.h"
 #include "server/http_server.h"
 #include "server/response_store.h"
 #include "server/service.h"
@@ -69,6 +72,7 @@ Status CheckOptions(const ServeOptions& options) {
   if (!(options.response_ttl_h > 0)) {
     return InvalidArgument("--response-ttl-h: {} is not above 0", options.response_ttl_h);
   }
+  if (!(options.file_ttl_h > 0)) return InvalidArgument("--file-ttl-h: {} is not above 0", options.file_ttl_h);
   if (!(options.watchdog_s > 0)) return InvalidArgument("--watchdog-s: {} is not above 0", options.watchdog_s);
   const auto budget = engine::ParseMemoryBudget(options.memory, engine::MachineMemoryBytes());
   if (!budget.ok()) return Status(budget.status().code(), "--memory: " + budget.status().message());
@@ -86,6 +90,19 @@ std::vector<sched::Tenant> TenantsOf(const ApiKeys& keys) {
     }
   }
   return tenants;
+}
+
+// Files and batches, where they are kept.
+Status OpenFiles(const ServeOptions& options, Service& service) {
+  if (options.file_store_mb == 0) return Status();
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<server::FileStore> files,
+                        server::FileStore::Open({.folder = options.file_dir,
+                                                 .max_bytes = static_cast<size_t>(options.file_store_mb) << 20,
+                                                 .ttl_s = options.file_ttl_h * 3600}));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<server::BatchQueue> batches,
+                        server::BatchQueue::Open(*files, server::MakeBatchHost(service)));
+  service.SetBatches(std::move(files), std::move(batches));
+  return Status();
 }
 
 // Whole or not at all: who waits for the file may read it as soon as it is there.
@@ -173,6 +190,8 @@ Result<int> Run(const ServeOptions& options) {
   std::vector<sched::Tenant> tenants = TenantsOf(*keys);
   // Whoever reads the log may go; that is no reason to end.
   (void)::signal(SIGPIPE, SIG_IGN);
+  // A file that may not grow is as a full disk: an error of whoever writes.
+  (void)::signal(SIGXFSZ, SIG_IGN);
   const server::LogFormat format = !options.access_log ? server::LogFormat::kNone
                                    : options.log_json  ? server::LogFormat::kJson
                                                        : server::LogFormat::kText;
@@ -193,8 +212,13 @@ Result<int> Run(const ServeOptions& options) {
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,
                    .cors_origins = options.cors_origins,
                    .watchdog_s = options.watchdog_s,
-                   .compat = options.compat},
+                   .compat = options.compat,
+                   .with_ui = options.with_ui},
                   std::move(keys), log, models);
+  if (!options.guard_file.empty()) {
+    ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));
+    service.SetGuard(std::move(rules));
+  }
   if (options.response_store_mb > 0) {
     ADIT_ASSIGN_OR_RETURN(
         std::unique_ptr<server::ResponseStore> responses,
@@ -203,6 +227,7 @@ Result<int> Run(const ServeOptions& options) {
                                      .ttl_s = options.response_ttl_h * 3600}));
     service.SetResponses(std::move(responses));
   }
+  ADIT_RETURN_IF_ERROR(OpenFiles(options, service));
   server::HttpOptions http_options{
       .address = {.host = options.host, .port = static_cast<uint16_t>(options.port), .unix_path = options.unix_path},
       .tls = {.certificate = options.tls_certificate,

@@ -101,6 +101,12 @@ void AddResponses(CLI::App& app, ServeOptions& out) {
       app, "--response-store-mb", 0, kMany, [&out](int64_t n) { out.response_store_mb = n; },
       "Most that is kept of them, the newest; 0: none [256]");
   AddReal(app, "--response-ttl-h", out.response_ttl_h, "Hours that they are kept [720]");
+  AddText(app, "--file-dir", out.file_dir,
+          "Folder for the files and batches of /v1/files and /v1/batches [one that goes with the server]", "DIR");
+  AddCount(
+      app, "--file-store-mb", 0, kMany, [&out](int64_t n) { out.file_store_mb = n; },
+      "Most MB of them; 0: neither files nor batches [1024]");
+  AddReal(app, "--file-ttl-h", out.file_ttl_h, "Hours that they are kept [720]");
 }
 
 void AddSchedule(CLI::App& app, ServeOptions& out) {
@@ -143,6 +149,9 @@ void AddServe(CLI::App& app, ServeOptions& out) {
   AddSwitch(
       app, "--no-access-log", [&out] { out.access_log = false; }, "No line for each request on stderr");
   AddSwitch(app, "--log-json", out.log_json, "Lines of the log are JSON");
+  AddText(app, "--guard", out.guard_file, "Rules for what is asked and answered (TOML)", "FILE");
+  AddSwitch(
+      app, "--no-ui", [&out] { out.with_ui = false; }, "No web page at /");
 }
 
 }  // namespace adit::cli

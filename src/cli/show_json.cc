@@ -11,30 +11,30 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kLongArray = 32;
 constexpr size_t kShownElements = 8;
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+OrderedJson TextOrNull(const std::string& text) { return text.empty() ? OrderedJson(nullptr) : OrderedJson(text); }
 
 template <typename T>
-Json OptionalJson(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+OrderedJson OptionalJson(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
 template <typename T>
-Json ArrayJson(const std::vector<T>& values, bool whole) {
+OrderedJson ArrayJson(const std::vector<T>& values, bool whole) {
   const size_t count = whole || values.size() <= kLongArray ? values.size() : kShownElements;
-  Json elements = Json::array();
+  OrderedJson elements = OrderedJson::array();
   for (size_t i = 0; i < count; ++i) elements.push_back(T(values[i]));
   if (count == values.size()) return elements;
   return {{"length", values.size()}, {"first", std::move(elements)}};
 }
 
-Json ValueJson(const formats::GgufValue& value, bool whole_arrays) {
+OrderedJson ValueJson(const formats::GgufValue& value, bool whole_arrays) {
   return std::visit(
-      [whole_arrays](const auto& held) -> Json {
+      [whole_arrays](const auto& held) -> OrderedJson {
         using T = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<T, std::string> || std::is_arithmetic_v<T>) {
           return held;
@@ -45,7 +45,7 @@ Json ValueJson(const formats::GgufValue& value, bool whole_arrays) {
       value.value);
 }
 
-Json TokenizerJson(const TokenizerSummary& tokenizer) {
+OrderedJson TokenizerJson(const TokenizerSummary& tokenizer) {
   if (!tokenizer.error.empty()) return {{"error", tokenizer.error}};
   return {{"description", tokenizer.description},
           {"tokens", tokenizer.num_tokens},
@@ -56,8 +56,8 @@ Json TokenizerJson(const TokenizerSummary& tokenizer) {
           {"adds_eos", tokenizer.adds_eos}};
 }
 
-Json HyperparametersJson(const formats::GgufFile& file, const ModelSummary& summary) {
-  Json json = Json::object();
+OrderedJson HyperparametersJson(const formats::GgufFile& file, const ModelSummary& summary) {
+  OrderedJson json = OrderedJson::object();
   for (const Hyperparameter& row : summary.hyperparameters) {
     const formats::GgufValue* value = file.metadata().Find(summary.architecture + "." + row.key);
     if (value != nullptr) json[row.key] = ValueJson(*value, /*whole_arrays=*/true);
@@ -65,8 +65,8 @@ Json HyperparametersJson(const formats::GgufFile& file, const ModelSummary& summ
   return json;
 }
 
-Json TypesJson(const ModelSummary& summary) {
-  Json json = Json::array();
+OrderedJson TypesJson(const ModelSummary& summary) {
+  OrderedJson json = OrderedJson::array();
   for (const TensorTypeUse& use : summary.types) {
     json.push_back({{"type", use.type},
                     {"tensors", use.num_tensors},
@@ -76,8 +76,8 @@ Json TypesJson(const ModelSummary& summary) {
   return json;
 }
 
-Json TensorsJson(const formats::GgufFile& file) {
-  Json json = Json::array();
+OrderedJson TensorsJson(const formats::GgufFile& file) {
+  OrderedJson json = OrderedJson::array();
   for (const formats::TensorInfo& tensor : file.tensors()) {
     json.push_back({{"name", tensor.name},
                     {"type", formats::GgmlTypeOf(tensor.dtype).name},
@@ -90,13 +90,13 @@ Json TensorsJson(const formats::GgufFile& file) {
 }  // namespace
 
 std::string ModelJson(const formats::GgufFile& file, const ModelSummary& summary, bool whole_arrays) {
-  Json metadata = Json::object();
+  OrderedJson metadata = OrderedJson::object();
   for (const auto& [key, value] : file.metadata().values()) metadata[key] = ValueJson(value, whole_arrays);
-  Json json;
+  OrderedJson json;
   json["path"] = file.path();
   json["file_bytes"] = file.size_bytes();
   json["format"] = file.Format();
-  json["gguf_version"] = file.version() == 0 ? Json(nullptr) : Json(file.version());
+  json["gguf_version"] = file.version() == 0 ? OrderedJson(nullptr) : OrderedJson(file.version());
   json["architecture"] = TextOrNull(summary.architecture);
   json["name"] = TextOrNull(summary.name);
   json["runs"] = summary.cannot_run.empty();
@@ -111,7 +111,7 @@ std::string ModelJson(const formats::GgufFile& file, const ModelSummary& summary
   json["tensors"] = TensorsJson(file);
   json["metadata"] = std::move(metadata);
   // Names and strings of a file need not be UTF-8.
-  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace adit::cli

@@ -15,7 +15,7 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string CellText(const TableCell& cell, const TableColumn& column) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -61,29 +61,29 @@ std::string Markdown(const TableReport& report) {
   return text + MarkdownTable(settings, 2);
 }
 
-Json ToJson(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json ToJson(const TableCell& cell) {
+OrderedJson ToJson(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
+OrderedJson ToJson(const TableCell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* count = std::get_if<int64_t>(&cell)) return *count;
   if (const auto* number = std::get_if<double>(&cell)) return ToJson(*number);
   return nullptr;
 }
-Json ToJson(const BenchSetting& setting) {
+OrderedJson ToJson(const BenchSetting& setting) {
   if (const auto* number = std::get_if<double>(&setting.value)) return ToJson(*number);
-  return std::visit([](const auto& value) { return Json(value); }, setting.value);
+  return std::visit([](const auto& value) { return OrderedJson(value); }, setting.value);
 }
 
 std::string JsonText(const TableReport& report) {
-  Json rows = Json::array();
+  OrderedJson rows = OrderedJson::array();
   for (const auto& row : report.rows) {
-    Json object = Json::object();
+    OrderedJson object = OrderedJson::object();
     for (size_t i = 0; i < row.size(); ++i) object[report.columns[i].key] = ToJson(row[i]);
     for (const BenchSetting& setting : report.settings) {
       if (!object.contains(setting.key)) object[setting.key] = ToJson(setting);
     }
     rows.push_back(std::move(object));
   }
-  return rows.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return rows.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string CsvField(const std::string& text) {
@@ -103,7 +103,7 @@ std::string Csv(const TableReport& report) {
   text.back() = '\n';
   for (const auto& row : report.rows) {
     for (const TableCell& cell : row) {
-      const Json json = ToJson(cell);
+      const OrderedJson json = ToJson(cell);
       text += CsvField(json.is_null() ? "" : json.is_string() ? json.get<std::string>() : json.dump()) + ",";
     }
     for (const BenchSetting& setting : report.settings) text += CsvField(SettingText(setting)) + ",";
@@ -176,7 +176,7 @@ std::string RenderTable(const TableReport& report, TableFormat format) {
 
 Status CompareWith(const std::string& earlier, const std::string& key, const std::vector<std::string>& machine,
                    TableReport& now) {
-  const Json before = Json::parse(earlier, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson before = OrderedJson::parse(earlier, nullptr, /*allow_exceptions=*/false);
   if (!before.is_array() || before.empty() || !before.front().is_object()) {
     return InvalidArgument("--compare: not a JSON report of this command; make one with '-o json'");
   }
@@ -195,7 +195,7 @@ Status CompareWith(const std::string& earlier, const std::string& key, const std
   now.columns.push_back({key + "_before", column.label + " before", column.scale, column.decimals});
   now.columns.push_back({"ratio", "ratio", 1.0, 3});
   for (auto& row : now.rows) {
-    const auto is_same = [&](const Json& object) {
+    const auto is_same = [&](const OrderedJson& object) {
       return object.is_object() && std::all_of(now.names.begin(), now.names.end(), [&](const std::string& name) {
                size_t i = 0;
                while (i < row.size() && now.columns[i].key != name) ++i;

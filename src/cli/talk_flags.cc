@@ -15,8 +15,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 60;
-
 std::vector<std::string> NamesOf(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {

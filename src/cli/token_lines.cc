@@ -13,14 +13,13 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr size_t kMaxShownBytes = 60;
 // Far more than any line here needs: an object, an array, numbers.
 constexpr int64_t kMaxDepth = 8;
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+std::string Dump(const OrderedJson& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
 }
 
 // -1 for what is no digit.
@@ -77,9 +76,9 @@ int64_t Depth(std::string_view json) {
 }
 
 // A JSON object; `wanted` is for messages.
-Result<Json> ParseObject(std::string_view line, std::string_view wanted) {
+Result<OrderedJson> ParseObject(std::string_view line, std::string_view wanted) {
   if (Depth(line) <= kMaxDepth) {
-    Json json = Json::parse(line, /*callback=*/nullptr, /*allow_exceptions=*/false);
+    OrderedJson json = OrderedJson::parse(line, /*callback=*/nullptr, /*allow_exceptions=*/false);
     if (json.is_object()) return json;
   }
   return InvalidArgument("'{}' is no line of the form {}", OneLine(line, kMaxShownBytes), wanted);
@@ -91,13 +90,13 @@ constexpr std::string_view kIdsForm = R"({"ids": [...]})";
 }  // namespace
 
 Result<std::string> ParseTextLine(std::string_view line) {
-  ADIT_ASSIGN_OR_RETURN(const Json json, ParseObject(line, kTextForm));
+  ADIT_ASSIGN_OR_RETURN(const OrderedJson json, ParseObject(line, kTextForm));
   const auto text = json.find("text");
   const auto hex = json.find("hex");
   if ((text == json.end()) == (hex == json.end())) {
     return InvalidArgument("'{}': wanted one of \"text\" and \"hex\"", OneLine(line, kMaxShownBytes));
   }
-  const Json& value = text != json.end() ? *text : *hex;
+  const OrderedJson& value = text != json.end() ? *text : *hex;
   if (!value.is_string()) {
     return InvalidArgument("\"{}\" is {}, wanted a string", text != json.end() ? "text" : "hex", value.type_name());
   }
@@ -106,14 +105,14 @@ Result<std::string> ParseTextLine(std::string_view line) {
 }
 
 Result<std::vector<int32_t>> ParseIdsLine(std::string_view line) {
-  ADIT_ASSIGN_OR_RETURN(const Json json, ParseObject(line, kIdsForm));
+  ADIT_ASSIGN_OR_RETURN(const OrderedJson json, ParseObject(line, kIdsForm));
   const auto found = json.find("ids");
   if (found == json.end() || !found->is_array()) {
     return InvalidArgument("'{}' is no line of the form {}", OneLine(line, kMaxShownBytes), kIdsForm);
   }
   std::vector<int32_t> ids;
   ids.reserve(found->size());
-  for (const Json& element : *found) {
+  for (const OrderedJson& element : *found) {
     // A number above 2^63 is unsigned to the parser and compares as negative.
     const int64_t id = element.is_number_integer() ? element.get<int64_t>() : -1;
     if (id < 0 || id > std::numeric_limits<int32_t>::max()) {
@@ -130,7 +129,7 @@ std::string IdsJson(std::span<const int32_t> ids) {
 }
 
 std::string IdsAndPiecesJson(const tokenizer::Tokenizer& tokenizer, std::span<const int32_t> ids) {
-  Json json = {{"ids", std::vector<int32_t>(ids.begin(), ids.end())}, {"pieces", Json::array()}};
+  OrderedJson json = {{"ids", std::vector<int32_t>(ids.begin(), ids.end())}, {"pieces", OrderedJson::array()}};
   for (const int32_t id : ids) json["pieces"].push_back(tokenizer.Piece(id));
   return Dump(json);
 }

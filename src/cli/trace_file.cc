@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 constexpr int64_t kBlockTokens = 512;
 constexpr size_t kMaxLineBytes = size_t{1} << 20;
-constexpr int kMaxDepth = 8;
+constexpr int kMaxTraceDepth = 8;
 constexpr int64_t kMaxTokens = sched::LengthDistribution::kMaxTokens;
 constexpr double kMaxTimestamp = 1e13;
 
@@ -20,9 +20,9 @@ constexpr double kMaxTimestamp = 1e13;
 uint64_t SharedContent(uint64_t id) { return 2 * id + 1; }
 uint64_t OwnContent(size_t index) { return 2 * static_cast<uint64_t>(index); }
 
-// Parses one line, no deeper than kMaxDepth.
+// Parses one line, no deeper than kMaxTraceDepth.
 Json ParseLine(std::string_view line) {
-  const auto keep = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
+  const auto keep = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxTraceDepth; };
   return Json::parse(line, keep, /*allow_exceptions=*/false);
 }
 

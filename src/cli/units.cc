@@ -11,7 +11,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr size_t kMaxShownBytes = 40;
 constexpr std::string_view kBetweenIds = " \t\r\n,";
 
 // 1 for no unit, 0 for one that is not known.

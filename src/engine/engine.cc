@@ -16,6 +16,7 @@ Clock::time_point At(double seconds) {
   return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
 }
 
+constexpr int32_t kAllAnswers = -1;
 // A day: waiting for longer is waiting for ever.
 constexpr double kLongest = 86400.0;
 
@@ -23,6 +24,11 @@ constexpr double kLongest = 86400.0;
 
 // What clients and the engine thread share; outlives both.
 struct RequestHandle::Shared {
+  struct Cancelled {
+    int64_t id = 0;
+    int32_t answer = kAllAnswers;
+  };
+
   const size_t max_inbox;
   const size_t event_capacity;
 
@@ -31,7 +37,7 @@ struct RequestHandle::Shared {
   std::condition_variable empty;  // of whoever drains
   // Guarded by mutex.
   std::vector<std::unique_ptr<ActiveRequest>> submitted;
-  std::vector<int64_t> cancelled;
+  std::vector<Cancelled> cancelled;
   int64_t next_id = 1;
   int64_t num_requests = 0;  // submitted and not ended
   bool draining = false;
@@ -58,11 +64,15 @@ RequestHandle::~RequestHandle() {
   if (stream_ != nullptr) Cancel();
 }
 
-void RequestHandle::Cancel() {
+void RequestHandle::Cancel() { TellCancelled(kAllAnswers); }
+
+void RequestHandle::CancelAnswer(int32_t answer) { TellCancelled(answer); }
+
+void RequestHandle::TellCancelled(int32_t answer) {
   {
     const std::lock_guard lock(engine_->mutex);
     if (engine_->stopping) return;
-    engine_->cancelled.push_back(id_);
+    engine_->cancelled.push_back({.id = id_, .answer = answer});
   }
   engine_->wake.notify_one();
 }
@@ -89,8 +99,9 @@ Result<RequestHandle> Engine::Submit(GenerationRequest request, std::function<vo
   const int32_t answers = std::clamp(std::max(request.num_answers, request.best_of), 1, ActiveRequest::kMaxAnswers);
   const int64_t told = request.prompt_logprobs >= 0 ? ActiveRequest::kToldRows : 0;
   const auto most_at_once = static_cast<size_t>(answers + told);
+  const size_t wanted = request.max_unread > 0 ? static_cast<size_t>(request.max_unread) : shared_->event_capacity;
   std::weak_ptr<Shared> weak = shared_;
-  auto stream = std::make_shared<EventStream>(std::max(shared_->event_capacity, 2 * most_at_once), [weak] {
+  auto stream = std::make_shared<EventStream>(std::max(wanted, 2 * most_at_once), [weak] {
     if (const auto shared = weak.lock()) shared->Wake(&Shared::reader_waits);
   });
   stream->SetOnReady(std::move(on_ready));
@@ -136,7 +147,7 @@ void Engine::ClearPrefixCache() { shared_->Wake(&Shared::clear_cache); }
 void Engine::ThreadMain() {
   Shared& shared = *shared_;
   std::vector<std::unique_ptr<ActiveRequest>> submitted;
-  std::vector<int64_t> cancelled;
+  std::vector<Shared::Cancelled> cancelled;
   bool ran = true;
   while (true) {
     bool clear_cache = false;
@@ -158,7 +169,13 @@ void Engine::ThreadMain() {
     }
     for (auto& request : submitted) core_->Add(std::move(request), SteadySeconds());
     submitted.clear();
-    for (const int64_t id : cancelled) core_->End(id, FinishReason::kCancelled, SteadySeconds());
+    for (const Shared::Cancelled& one : cancelled) {
+      if (one.answer == kAllAnswers) {
+        core_->End(one.id, FinishReason::kCancelled, SteadySeconds());
+      } else {
+        core_->EndOne(one.id, one.answer, FinishReason::kCancelled, SteadySeconds());
+      }
+    }
     cancelled.clear();
     if (clear_cache) core_->ClearPrefixCache();
     if (stopping) core_->EndAll(FinishReason::kCancelled, SteadySeconds());

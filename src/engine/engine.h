@@ -30,11 +30,14 @@ class RequestHandle {
   std::optional<Event> TryNext() { return stream_->TryNext(); }
   // Ends the request within one step, in whatever phase it is; its last events still come.
   void Cancel();
+  // Ends one of its answers, once they have parted; the others go on. Not of a beam search or a best_of.
+  void CancelAnswer(int32_t answer);
 
  private:
   friend class Engine;
   struct Shared;
   RequestHandle(int64_t id, std::shared_ptr<EventStream> stream, std::shared_ptr<Shared> engine);
+  void TellCancelled(int32_t answer);
 
   int64_t id_;
   std::shared_ptr<EventStream> stream_;

@@ -384,6 +384,19 @@ void EngineCore::End(int64_t request_id, FinishReason reason, double now_s) {
   Forget(request);
 }
 
+void EngineCore::EndOne(int64_t request_id, int32_t answer, FinishReason reason, double now_s) {
+  const auto found = requests_.find(request_id);
+  if (found == requests_.end()) return;
+  ActiveRequest& request = *found->second;
+  const bool is_alone =
+      request.forked && request.beam_search() == nullptr && request.request().best_of <= request.request().num_answers;
+  if (!is_alone || answer < 0 || static_cast<size_t>(answer) >= request.answers().size()) return;
+  ActiveAnswer& one = request.answers()[static_cast<size_t>(answer)];
+  if (one.sequence == nullptr) return;
+  EndAnswer(one, reason, now_s);
+  if (request.num_ended == request.answers().size()) Forget(request);
+}
+
 void EngineCore::EndAll(FinishReason reason, double now_s) {
   while (!requests_.empty()) End(requests_.begin()->first, reason, now_s);
 }

@@ -54,6 +54,8 @@ class EngineCore {
   void Add(std::unique_ptr<ActiveRequest> request, double now_s);
   // Ends the answers of a request that have not ended. Nothing when there is no such request.
   void End(int64_t request_id, FinishReason reason, double now_s);
+  // Ends one answer of a request whose answers have parted. Nothing when it has ended, or cannot end by itself.
+  void EndOne(int64_t request_id, int32_t answer, FinishReason reason, double now_s);
   void EndAll(FinishReason reason, double now_s);
 
   // One step. False when there is nothing to run: nobody waits, or all have slow readers.

@@ -117,6 +117,50 @@ TEST_F(EngineTest, AStormOfCancellationsLeavesNothingBehind) {
   EXPECT_EQ(engine_->stats().num_running, 0);
 }
 
+TEST_F(EngineTest, OneAnswerIsCancelledAndTheOthersGoOn) {
+  GenerationRequest alone = Request(20, 1, 60);
+  alone.num_answers = 3;
+  GenerationRequest request = alone;
+  std::vector<int32_t> expected[3];
+  auto whole = engine_->Submit(std::move(alone));
+  while (std::optional<Event> event = whole->Next()) {
+    if (event->kind == Event::Kind::kToken) expected[event->answer].push_back(event->token);
+  }
+  auto handle = engine_->Submit(std::move(request));
+  std::vector<int32_t> tokens[3];
+  std::optional<FinishReason> reasons[3];
+  bool cancelled = false;
+  while (std::optional<Event> event = handle->Next()) {
+    if (event->kind == Event::Kind::kToken) tokens[event->answer].push_back(event->token);
+    if (event->kind == Event::Kind::kFinished) reasons[event->answer] = event->stats->reason;
+    if (!cancelled && tokens[1].size() == 3) {
+      handle->CancelAnswer(1);
+      handle->CancelAnswer(1);
+      handle->CancelAnswer(7);
+      cancelled = true;
+    }
+  }
+  EXPECT_EQ(reasons[1], FinishReason::kCancelled);
+  EXPECT_LT(tokens[1].size(), 60u);
+  for (const int i : {0, 2}) {
+    EXPECT_EQ(tokens[i], expected[i]);
+    EXPECT_EQ(reasons[i], FinishReason::kLength);
+  }
+}
+
+TEST_F(EngineTest, ARequestMayRestSoonerThanOthers) {
+  GenerationRequest request = Request(20, 1, 90);
+  request.max_unread = 4;
+  auto handle = engine_->Submit(std::move(request));
+  int64_t steps = -1;
+  while (engine_->stats().scheduler.steps != steps || steps == 0) {
+    steps = engine_->stats().scheduler.steps;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_LE(steps, 6);
+  EXPECT_EQ(ReadAll(*handle).tokens.size(), 90u);
+}
+
 TEST_F(EngineTest, AReaderThatSleepsGetsEverything) {
   auto slow = engine_->Submit(Request(20, 1, 90));
   auto quick = engine_->Submit(Request(20, 2, 90));

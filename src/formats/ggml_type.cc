@@ -55,6 +55,12 @@ constexpr GgmlType kGgmlTypes[] = {
     {42, "Q2_0", std::nullopt},
 };
 
+// Types of our own.
+constexpr GgmlType kOwnTypes[] = {
+    {kNoGgmlNumber, "INT4", DType::kInt4},
+    {kNoGgmlNumber, "INT8", DType::kInt8},
+};
+
 }  // namespace
 
 const GgmlType* FindGgmlType(uint32_t number) {
@@ -63,10 +69,12 @@ const GgmlType* FindGgmlType(uint32_t number) {
 }
 
 const GgmlType& GgmlTypeOf(DType dtype) {
-  const auto* row = std::find_if(std::begin(kGgmlTypes), std::end(kGgmlTypes),
-                                 [dtype](const GgmlType& type) { return type.dtype == dtype; });
-  ADIT_CHECK(row != std::end(kGgmlTypes));
-  return *row;
+  const auto is_it = [dtype](const GgmlType& type) { return type.dtype == dtype; };
+  const auto* row = std::find_if(std::begin(kGgmlTypes), std::end(kGgmlTypes), is_it);
+  if (row != std::end(kGgmlTypes)) return *row;
+  const auto* own = std::find_if(std::begin(kOwnTypes), std::end(kOwnTypes), is_it);
+  ADIT_CHECK(own != std::end(kOwnTypes));
+  return *own;
 }
 
 }  // namespace adit::formats

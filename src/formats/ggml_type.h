@@ -10,6 +10,8 @@
 
 namespace adit::formats {
 
+inline constexpr uint32_t kNoGgmlNumber = UINT32_MAX;
+
 // A tensor type as GGUF files number it (ggml_type in ggml.h).
 struct GgmlType {
   uint32_t number;
@@ -24,7 +26,7 @@ struct GgmlType {
 // The type of that number, or null when ggml has defined none.
 const GgmlType* FindGgmlType(uint32_t number);
 
-// The row whose dtype is `dtype`. Every DType has one.
+// The row whose dtype is `dtype`. Every DType has one; those that no GGUF file has have the number kNoGgmlNumber.
 const GgmlType& GgmlTypeOf(DType dtype);
 
 }  // namespace adit::formats

@@ -103,6 +103,10 @@ Status CheckNames(const std::string& path, const std::map<std::string, GgufValue
       return InvalidArgument("gguf: {}: tensor name {}: wanted 1 to {} bytes of printable ASCII", path,
                              Quoted(tensor.name), kMaxGgufTensorNameBytes);
     }
+    if (GgmlTypeOf(tensor.dtype).number == kNoGgmlNumber) {
+      return InvalidArgument("gguf: {}: tensor {}: GGUF files have no type {}", path, Quoted(tensor.name),
+                             Traits(tensor.dtype).name);
+    }
     if (!names.insert(tensor.name).second) {
       return InvalidArgument("gguf: {}: tensor {} occurs twice", path, Quoted(tensor.name));
     }

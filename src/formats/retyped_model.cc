@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "formats/ggml_type.h"
 #include "tensor/encode.h"
 #include "tensor/encode_search.h"
 
@@ -42,8 +43,13 @@ DType SubstituteFor(DType dtype) {
   }
 }
 
-DType Fitting(const TensorInfo& tensor, DType wanted) {
-  if (IsQuantized(tensor.dtype)) return tensor.dtype;
+// Types that no file has are no reason to leave a tensor as it is when a file is wanted.
+bool Stays(DType dtype, bool whole_file) {
+  return IsQuantized(dtype) && !(whole_file && GgmlTypeOf(dtype).number == kNoGgmlNumber);
+}
+
+DType Fitting(const TensorInfo& tensor, DType wanted, bool whole_file) {
+  if (Stays(tensor.dtype, whole_file)) return tensor.dtype;
   return FittingType(wanted, tensor.row_elements()).value_or(tensor.dtype);
 }
 
@@ -53,7 +59,7 @@ DType TypeOf(const TensorInfo& tensor, const WeightTypes& types) {
     return types.whole_file && !IsQuantized(tensor.dtype) ? DType::kF32 : tensor.dtype;
   }
   const bool gives_logits = is_embedding || tensor.name == kOutput;
-  return Fitting(tensor, gives_logits ? types.output.value_or(types.matrices) : types.matrices);
+  return Fitting(tensor, gives_logits ? types.output.value_or(types.matrices) : types.matrices, types.whole_file);
 }
 
 class RetypedModel final : public GgufFile {
@@ -175,7 +181,7 @@ Result<std::unique_ptr<GgufFile>> Retyped(std::unique_ptr<GgufFile> model, const
   const TensorInfo* embedding = model->Find(kEmbedding);
   std::optional<DType> tied_output;
   if (!types.whole_file && embedding != nullptr && model->Find(kOutput) == nullptr) {
-    const DType dtype = Fitting(*embedding, types.output.value_or(types.matrices));
+    const DType dtype = Fitting(*embedding, types.output.value_or(types.matrices), types.whole_file);
     if (dtype != embedding->dtype) tied_output = dtype;
   }
   return std::unique_ptr<GgufFile>(std::make_unique<RetypedModel>(std::move(model), tensors, tied_output));

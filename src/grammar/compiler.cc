@@ -1,6 +1,7 @@
 #include "grammar/compiler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "grammar/abandoned.h"
 #include "grammar/backend_internal.h"
 #include "grammar/grammar.h"
 #include "grammar/regex_check.h"
@@ -24,19 +26,19 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxChoices = 4096;
 constexpr int kMaxTagDepth = 32;
 constexpr size_t kMaxTagNodes = 4096;
 
 Status CheckChoices(const std::string& text) {
-  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson list = OrderedJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array() || list.empty()) return InvalidArgument("choice: it is a list of strings");
   if (list.size() > kMaxChoices) {
     return InvalidArgument("choice: {} strings; there are at most {}", list.size(), kMaxChoices);
   }
-  for (const Json& choice : list) {
+  for (const OrderedJson& choice : list) {
     if (!choice.is_string() || choice.get_ref<const std::string&>().empty()) {
       return InvalidArgument("choice: every one is a string that is not empty");
     }
@@ -49,30 +51,30 @@ class TagReader {
  public:
   Result<std::string> Read(const std::string& text) {
     bool too_deep = false;
-    const auto keep = [&too_deep](int depth, Json::parse_event_t, Json&) {
+    const auto keep = [&too_deep](int depth, OrderedJson::parse_event_t, OrderedJson&) {
       too_deep = too_deep || depth > 2 * kMaxSchemaDepth;
       return depth <= 2 * kMaxSchemaDepth;
     };
-    Json tag = Json::parse(text, keep, /*allow_exceptions=*/false);
+    OrderedJson tag = OrderedJson::parse(text, keep, /*allow_exceptions=*/false);
     if (too_deep || !tag.is_object() || !tag.contains("format")) {
       return InvalidArgument("structural tag: it is a JSON object with 'format'");
     }
-    Json whole = {{"type", "structural_tag"}, {"format", std::move(tag["format"])}};
+    OrderedJson whole = {{"type", "structural_tag"}, {"format", std::move(tag["format"])}};
     ADIT_RETURN_IF_ERROR(Visit(whole["format"], 0));
-    return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return whole.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   }
 
  private:
-  Status Visit(Json& format, int depth) {
+  Status Visit(OrderedJson& format, int depth) {
     if (depth > kMaxTagDepth || ++num_nodes_ > kMaxTagNodes) return InvalidArgument("structural tag: it is too large");
     if (format.is_array()) {
-      for (Json& one : format) ADIT_RETURN_IF_ERROR(Visit(one, depth + 1));
+      for (OrderedJson& one : format) ADIT_RETURN_IF_ERROR(Visit(one, depth + 1));
       return Status();
     }
     if (!format.is_object()) return Status();
     if (const auto schema = format.find("json_schema"); schema != format.end()) {
       ADIT_ASSIGN_OR_RETURN(const std::string written, CheckSchema(schema->dump()));
-      *schema = Json::parse(written);
+      *schema = OrderedJson::parse(written);
     }
     const auto text = [&format](const char* key) -> std::optional<std::string> {
       const auto value = format.find(key);
@@ -154,24 +156,65 @@ Result<GrammarPtr> Compilation::Wait() const {
   return *state_->result;
 }
 
+namespace {
+
+std::atomic<int> num_abandoned = 0;
+
+// How long a compiler that ends waits for what is being compiled.
+constexpr std::chrono::seconds kLastPatience{1};
+
+}  // namespace
+
+int NumAbandonedThreads() { return num_abandoned.load(std::memory_order_relaxed); }
+
 // Threads: a worker, which compiles, and a watch, which gives up on a compilation that takes too long and lets a new
-// worker begin the next; the old one ends with what it is at.
+// worker begin the next; the old one ends with what it is at. What threads share outlives the compiler where one of
+// them does.
 class Compiler::Impl {
  public:
-  Impl(const tokenizer::Tokenizer& tokenizer, CompilerLimits limits) : tokenizer_(tokenizer), limits_(limits) {}
+  Impl(const tokenizer::Tokenizer& tokenizer, CompilerLimits limits);
+  ~Impl();
 
-  ~Impl() {
+  class Core;
+  Core& core() const { return *core_; }
+
+ private:
+  const std::shared_ptr<Core> core_;
+};
+
+class Compiler::Impl::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(const tokenizer::Tokenizer& tokenizer, CompilerLimits limits) : tokenizer_(tokenizer), limits_(limits) {}
+
+  // Waits for what is being compiled, but not for ever.
+  void Stop() {
     std::vector<std::thread> threads;
     std::deque<Job> left;
+    std::shared_ptr<Compilation::State> running;
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
       threads.swap(threads_);
       left.swap(waiting_);
+      running = running_;
     }
     changed_.notify_all();
     for (Job& job : left) job.state->Finish(Cancelled("grammar: the compiler is shutting down"));
-    for (std::thread& thread : threads) thread.join();
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kLastPatience, [this] { return num_threads_ == 0; });
+    // All that may touch the tokenizer end soon.
+    changed_.wait(lock, [this] { return num_threads_ == num_deep_; });
+    const int num_left = num_threads_;
+    lock.unlock();
+    num_abandoned.fetch_add(num_left, std::memory_order_relaxed);
+    for (std::thread& thread : threads) {
+      if (num_left > 0) {
+        thread.detach();
+      } else {
+        thread.join();
+      }
+    }
+    if (num_left > 0 && running != nullptr) running->Finish(Cancelled("grammar: the compiler is shutting down"));
   }
 
   void Begin(GrammarSpec spec, const std::shared_ptr<Compilation::State>& state) {
@@ -240,12 +283,23 @@ class Compiler::Impl {
   bool StartThreads() {
     if (!threads_.empty()) return true;
     try {
-      threads_.emplace_back([this] { Watch(); });
-      threads_.emplace_back([this] { Work(); });
+      Start(&Core::Watch);
+      Start(&Core::Work);
     } catch (const std::system_error&) {
       return threads_.size() > 1;
     }
     return true;
+  }
+
+  // With mutex_ held.
+  void Start(void (Core::*run)()) {
+    threads_.emplace_back([self = this->shared_from_this(), run] {
+      ((*self).*run)();
+      const std::lock_guard lock(self->mutex_);
+      --self->num_threads_;
+      self->changed_.notify_all();
+    });
+    ++num_threads_;
   }
 
   void Watch() {
@@ -265,7 +319,7 @@ class Compiler::Impl {
       ++generation_;
       ++stats_.num_failed;
       try {
-        threads_.emplace_back([this] { Work(); });
+        Start(&Core::Work);
       } catch (const std::system_error&) {
         num_lost_ = limits_.max_lost + 1;
       }
@@ -296,9 +350,14 @@ class Compiler::Impl {
       running_since_s_ = SteadySeconds();
       changed_.notify_all();
       lock.unlock();
-      if (backend == nullptr) backend = MakeBackend(tokenizer_);
+      if (backend == nullptr) backend = backend_factory.load(std::memory_order_relaxed)(tokenizer_);
       Result<GrammarPtr> result = CompileWith(*backend, job.spec);
       lock.lock();
+      if (stopping_) {
+        lock.unlock();
+        job.state->Finish(std::move(result));
+        return;
+      }
       if (generation != generation_) {
         --num_lost_;
         return;
@@ -313,15 +372,29 @@ class Compiler::Impl {
     }
   }
 
-  Result<GrammarPtr> CompileWith(Backend& backend, GrammarSpec spec) const {
+  Result<GrammarPtr> CompileWith(Backend& backend, GrammarSpec spec) {
     ADIT_ASSIGN_OR_RETURN(spec.text, CheckSpec(spec));
-    ADIT_ASSIGN_OR_RETURN(GrammarPtr grammar, backend.Compile(spec));
+    backend.Prepare(spec);
+    if (!Dive(+1)) return Cancelled("grammar: the compiler is shutting down");
+    Result<GrammarPtr> compiled = backend.Compile(spec);
+    if (!Dive(-1)) return Cancelled("grammar: the compiler is shutting down");
+    ADIT_ASSIGN_OR_RETURN(GrammarPtr grammar, std::move(compiled));
     if (grammar->memory_bytes() > limits_.max_grammar_bytes) {
       return ResourceExhausted("grammar: compiled it has {} bytes; at most {} are taken", grammar->memory_bytes(),
                                limits_.max_grammar_bytes);
     }
     ADIT_RETURN_IF_ERROR(CheckBegins(*grammar));
     return grammar;
+  }
+
+  // The thread goes where it may stay for ever, or comes back. False when the compiler ends: then the tokenizer may
+  // have gone.
+  bool Dive(int change) {
+    const std::lock_guard lock(mutex_);
+    if (change > 0 && stopping_) return false;
+    num_deep_ += change;
+    changed_.notify_all();
+    return !stopping_;
   }
 
   // Some token can begin the text; one that allows nothing, or nothing but the empty text, is of no use.
@@ -349,11 +422,17 @@ class Compiler::Impl {
   int64_t generation_ = 0;  // of the worker
   int num_lost_ = 0;        // workers of earlier generations that have not ended
   bool stopping_ = false;
+  int num_threads_ = 0;  // that have not ended
+  int num_deep_ = 0;     // of them, those that compile and touch no tokenizer
   std::vector<std::thread> threads_;
   std::list<Entry> cache_;
   size_t cache_bytes_ = 0;
   CompilerStats stats_;
 };
+
+Compiler::Impl::Impl(const tokenizer::Tokenizer& tokenizer, CompilerLimits limits)
+    : core_(std::make_shared<Core>(tokenizer, limits)) {}
+Compiler::Impl::~Impl() { core_->Stop(); }
 
 Compiler::Compiler(const tokenizer::Tokenizer& tokenizer, CompilerLimits limits)
     : impl_(std::make_unique<Impl>(tokenizer, limits)) {}
@@ -364,12 +443,12 @@ bool Compiler::available() { return BackendIsBuilt(); }
 std::shared_ptr<Compilation> Compiler::Begin(GrammarSpec spec, std::function<void()> on_ready) {
   auto state = std::make_shared<Compilation::State>();
   state->on_ready = std::move(on_ready);
-  impl_->Begin(std::move(spec), state);
+  impl_->core().Begin(std::move(spec), state);
   return std::shared_ptr<Compilation>(new Compilation(std::move(state)));
 }
 
 Result<GrammarPtr> Compiler::Compile(const GrammarSpec& spec) { return Begin(spec)->Wait(); }
 
-CompilerStats Compiler::stats() const { return impl_->stats(); }
+CompilerStats Compiler::stats() const { return impl_->core().stats(); }
 
 }  // namespace adit::grammar

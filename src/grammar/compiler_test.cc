@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "grammar/abandoned.h"
+#include "grammar/backend_internal.h"
 #include "grammar/grammar.h"
 #include "grammar/test_vocabulary.h"
 
@@ -102,6 +105,35 @@ TEST_F(CompilerTest, WhatTakesTooLongIsGivenUpAndOthersGoOn) {
     const Status next = compiler.Compile({.kind = GrammarKind::kRegex, .text = "a"}).status();
     EXPECT_NE(next.code(), StatusCode::kInternal);
   }
+}
+
+// Compiles until it is let go.
+std::atomic<bool> let_go = false;
+std::atomic<bool> is_deep = false;
+class EndlessBackend : public Backend {
+ public:
+  void Prepare(const GrammarSpec&) override {}
+  Result<GrammarPtr> Compile(const GrammarSpec&) override {
+    is_deep = true;
+    while (!let_go) std::this_thread::yield();
+    return Status(StatusCode::kInternal, "never");
+  }
+};
+
+TEST_F(CompilerTest, EndsThoughACompilationDoesNot) {
+  backend_factory =
+      +[](const tokenizer::Tokenizer&) -> std::unique_ptr<Backend> { return std::make_unique<EndlessBackend>(); };
+  std::shared_ptr<Compilation> compilation;
+  {
+    Compiler compiler(vocabulary_);
+    compilation = compiler.Begin({.kind = GrammarKind::kRegex, .text = "a"});
+    while (!is_deep) std::this_thread::yield();
+  }
+  backend_factory = &MakeBackend;
+  EXPECT_EQ(compilation->Wait().status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(NumAbandonedThreads(), 1);
+  let_go = true;
+  EXPECT_TRUE(Compiler(vocabulary_).Compile({.kind = GrammarKind::kRegex, .text = "a"}).ok());
 }
 
 TEST_F(CompilerTest, ManyThreadsMayAsk) {

@@ -20,23 +20,23 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int64_t kMaxReferences = 512;
 
-Result<Json> ParseSchema(std::string_view text) {
+Result<OrderedJson> ParseSchema(std::string_view text) {
   bool too_deep = false;
-  const auto keep = [&too_deep](int depth, Json::parse_event_t, Json&) {
+  const auto keep = [&too_deep](int depth, OrderedJson::parse_event_t, OrderedJson&) {
     too_deep = too_deep || depth > kMaxSchemaDepth;
     return depth <= kMaxSchemaDepth;
   };
   try {
-    Json json = Json::parse(text, keep);
+    OrderedJson json = OrderedJson::parse(text, keep);
     if (too_deep) return InvalidArgument("schema: it lies deeper than {} levels", kMaxSchemaDepth);
     return json;
-  } catch (const Json::parse_error& error) {
+  } catch (const OrderedJson::parse_error& error) {
     return InvalidArgument("schema: not valid JSON at byte {}", error.byte);
-  } catch (const Json::exception&) {
+  } catch (const OrderedJson::exception&) {
     return InvalidArgument("schema: a number in it is out of range");
   }
 }
@@ -46,11 +46,11 @@ constexpr const char* kTypes[] = {"string", "number", "integer", "boolean", "nul
 // One schema after another, each written anew. A place is a JSON pointer, behind '#'.
 class SchemaWriter {
  public:
-  explicit SchemaWriter(const Json& root) : root_(root) {}
+  explicit SchemaWriter(const OrderedJson& root) : root_(root) {}
 
   Result<std::string> Write() {
-    ADIT_ASSIGN_OR_RETURN(Json root, Visit(root_, "#", kRootNode));
-    Json definitions = Json::object();
+    ADIT_ASSIGN_OR_RETURN(OrderedJson root, Visit(root_, "#", kRootNode));
+    OrderedJson definitions = OrderedJson::object();
     while (!waiting_.empty()) {
       const std::string pointer = waiting_.front();
       waiting_.pop_front();
@@ -69,11 +69,11 @@ class SchemaWriter {
   static std::string NameOf(int number) { return "d" + std::to_string(number); }
 
   // `node`: the definition that this schema is, or is an alternative of.
-  Result<Json> Visit(const Json& schema, const std::string& place, int node) {
+  Result<OrderedJson> Visit(const OrderedJson& schema, const std::string& place, int node) {
     if (++num_nodes_ > kMaxSchemaNodes) {
       return InvalidArgument("schema: at '{}': more than {} schemas", place, kMaxSchemaNodes);
     }
-    if (schema.is_boolean() && schema.get<bool>()) return Json::object();
+    if (schema.is_boolean() && schema.get<bool>()) return OrderedJson::object();
     if (schema.is_boolean()) return InvalidArgument("schema: at '{}': false allows no value", place);
     if (!schema.is_object()) {
       return InvalidArgument("schema: at '{}': {} is neither an object nor true", place, Told(schema));
@@ -93,7 +93,7 @@ class SchemaWriter {
   }
 
   // Nothing but `mine` and `also` may say what is valid.
-  Status CheckAlone(const Json& schema, const char* mine, const char* also, const std::string& place) const {
+  Status CheckAlone(const OrderedJson& schema, const char* mine, const char* also, const std::string& place) const {
     for (const auto& [key, value] : schema.items()) {
       const Keyword keyword = KeywordOf(key);
       if (key == mine || key == also || keyword <= Keyword::kDefinitions || key == "$id") continue;
@@ -102,9 +102,9 @@ class SchemaWriter {
     return Status();
   }
 
-  Result<Json> VisitReference(const Json& schema, const std::string& place, int node) {
+  Result<OrderedJson> VisitReference(const OrderedJson& schema, const std::string& place, int node) {
     ADIT_RETURN_IF_ERROR(CheckAlone(schema, "$ref", "", place));
-    const Json& ref = schema["$ref"];
+    const OrderedJson& ref = schema["$ref"];
     const std::optional<std::string> pointer = PointerOf(ref);
     if (!pointer) {
       return InvalidArgument("schema: at '{}': $ref is {}; it is a place in this schema, as \"#/$defs/a\"", place,
@@ -119,11 +119,11 @@ class SchemaWriter {
       return InvalidArgument("schema: at '{}': references to more than {} places", place, kMaxReferences);
     }
     if (node != kNoNode) edges_[node].insert(entry->second);
-    return Json{{"$ref", "#/$defs/" + NameOf(entry->second)}};
+    return OrderedJson{{"$ref", "#/$defs/" + NameOf(entry->second)}};
   }
 
   // The JSON pointer behind a '#', percent escapes undone; nothing for a reference to elsewhere.
-  static std::optional<std::string> PointerOf(const Json& ref) {
+  static std::optional<std::string> PointerOf(const OrderedJson& ref) {
     if (!ref.is_string()) return std::nullopt;
     const auto& text = ref.get_ref<const std::string&>();
     if (text != "#" && !text.starts_with("#/")) return std::nullopt;
@@ -142,19 +142,19 @@ class SchemaWriter {
     return pointer;
   }
 
-  const Json* Find(const std::string& pointer) const {
+  const OrderedJson* Find(const std::string& pointer) const {
     try {
-      const Json::json_pointer place(pointer);
+      const OrderedJson::json_pointer place(pointer);
       return root_.contains(place) ? &root_.at(place) : nullptr;
-    } catch (const Json::exception&) {
+    } catch (const OrderedJson::exception&) {
       return nullptr;
     }
   }
 
-  Result<Json> VisitValues(const Json& schema, const std::string& place) {
+  Result<OrderedJson> VisitValues(const OrderedJson& schema, const std::string& place) {
     const char* key = schema.contains("const") ? "const" : "enum";
     ADIT_RETURN_IF_ERROR(CheckAlone(schema, key, "type", place));
-    Json values = std::string_view(key) == "const" ? Json::array({schema["const"]}) : schema["enum"];
+    OrderedJson values = std::string_view(key) == "const" ? OrderedJson::array({schema["const"]}) : schema["enum"];
     if (!values.is_array()) return InvalidArgument("schema: at '{}': enum is {}, no list", place, Told(values));
     num_values_ += values.size();
     if (num_values_ > kMaxSchemaValues) {
@@ -162,8 +162,8 @@ class SchemaWriter {
     }
     if (schema.contains("type")) {
       ADIT_ASSIGN_OR_RETURN(const std::vector<std::string> types, TypesOf(schema["type"], place));
-      Json kept = Json::array();
-      for (const Json& value : values) {
+      OrderedJson kept = OrderedJson::array();
+      for (const OrderedJson& value : values) {
         if (std::any_of(types.begin(), types.end(), [&](const std::string& t) { return IsType(value, t); })) {
           kept.push_back(value);
         }
@@ -171,12 +171,13 @@ class SchemaWriter {
       values = std::move(kept);
     }
     if (values.empty()) return InvalidArgument("schema: at '{}': {} allows no value", place, key);
-    return Json{{"enum", std::move(values)}};
+    return OrderedJson{{"enum", std::move(values)}};
   }
 
-  Result<Json> VisitAlternatives(const Json& schema, const char* key, const std::string& place, int node) {
+  Result<OrderedJson> VisitAlternatives(const OrderedJson& schema, const char* key, const std::string& place,
+                                        int node) {
     ADIT_RETURN_IF_ERROR(CheckAlone(schema, key, "type", place));
-    const Json& list = schema[key];
+    const OrderedJson& list = schema[key];
     if (!list.is_array() || list.empty()) {
       return InvalidArgument("schema: at '{}': {} is {}; it is a list of schemas", place, key, Told(list));
     }
@@ -185,20 +186,20 @@ class SchemaWriter {
       return Unsupported("schema: at '{}': allOf of more than one schema cannot be enforced", place);
     }
     if (std::string_view(key) == "oneOf") ADIT_RETURN_IF_ERROR(CheckOneOf(list, place));
-    Json options = Json::array();
+    OrderedJson options = OrderedJson::array();
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string at = fmt::format("{}/{}/{}", place, key, i);
-      Json option = list[i];
+      OrderedJson option = list[i];
       if (schema.contains("type")) ADIT_RETURN_IF_ERROR(NarrowType(schema["type"], option, at));
-      ADIT_ASSIGN_OR_RETURN(Json written, Visit(option, at, node));
+      ADIT_ASSIGN_OR_RETURN(OrderedJson written, Visit(option, at, node));
       options.push_back(std::move(written));
     }
     if (options.size() == 1) return options.front();
-    return Json{{"anyOf", std::move(options)}};
+    return OrderedJson{{"anyOf", std::move(options)}};
   }
 
   // A type beside the alternatives is that of each of them.
-  static Status NarrowType(const Json& type, Json& option, const std::string& place) {
+  static Status NarrowType(const OrderedJson& type, OrderedJson& option, const std::string& place) {
     if (!option.is_object()) return Status();
     const auto own = option.find("type");
     if (own != option.end() && *own == type) return Status();
@@ -210,8 +211,8 @@ class SchemaWriter {
     return Status();
   }
 
-  Status CheckOneOf(const Json& list, const std::string& place) const {
-    const auto follow = [this](const Json& ref) -> const Json* {
+  Status CheckOneOf(const OrderedJson& list, const std::string& place) const {
+    const auto follow = [this](const OrderedJson& ref) -> const OrderedJson* {
       const std::optional<std::string> pointer = PointerOf(ref);
       return pointer ? Find(*pointer) : nullptr;
     };
@@ -227,9 +228,9 @@ class SchemaWriter {
     return Status();
   }
 
-  static Result<std::vector<std::string>> TypesOf(const Json& type, const std::string& place) {
+  static Result<std::vector<std::string>> TypesOf(const OrderedJson& type, const std::string& place) {
     std::vector<std::string> types;
-    for (const Json& one : type.is_array() ? type : Json::array({type})) {
+    for (const OrderedJson& one : type.is_array() ? type : OrderedJson::array({type})) {
       const bool known = one.is_string() && std::any_of(std::begin(kTypes), std::end(kTypes),
                                                         [&one](const char* name) { return one == name; });
       if (!known) return InvalidArgument("schema: at '{}': type {} is none", place, Told(one));
@@ -240,7 +241,7 @@ class SchemaWriter {
   }
 
   // What the keywords of one type tell of a schema that names none.
-  Result<std::vector<std::string>> TypesFromKeywords(const Json& schema, const std::string& place) const {
+  Result<std::vector<std::string>> TypesFromKeywords(const OrderedJson& schema, const std::string& place) const {
     std::string type;
     std::string from;
     for (const auto& [key, value] : schema.items()) {
@@ -262,37 +263,37 @@ class SchemaWriter {
     return std::vector<std::string>{type};
   }
 
-  Result<Json> VisitTypes(const Json& schema, const std::string& place) {
+  Result<OrderedJson> VisitTypes(const OrderedJson& schema, const std::string& place) {
     std::vector<std::string> types;
     if (const auto type = schema.find("type"); type != schema.end()) {
       ADIT_ASSIGN_OR_RETURN(types, TypesOf(*type, place));
     } else {
       ADIT_ASSIGN_OR_RETURN(types, TypesFromKeywords(schema, place));
     }
-    if (types.empty()) return Json::object();
-    Json options = Json::array();
+    if (types.empty()) return OrderedJson::object();
+    OrderedJson options = OrderedJson::array();
     for (const std::string& type : types) {
-      ADIT_ASSIGN_OR_RETURN(Json option, VisitType(schema, type, place));
+      ADIT_ASSIGN_OR_RETURN(OrderedJson option, VisitType(schema, type, place));
       options.push_back(std::move(option));
     }
     if (options.size() == 1) return options.front();
-    return Json{{"anyOf", std::move(options)}};
+    return OrderedJson{{"anyOf", std::move(options)}};
   }
 
-  Result<Json> VisitType(const Json& schema, const std::string& type, const std::string& place) {
+  Result<OrderedJson> VisitType(const OrderedJson& schema, const std::string& type, const std::string& place) {
     if (type == "string") return WriteString(schema, place);
     if (type == "integer") return WriteInteger(schema, place);
     if (type == "number") return WriteNumber(schema, place);
     if (type == "array") return VisitArray(schema, place);
     if (type == "object") return VisitObject(schema, place);
-    return Json{{"type", type}};
+    return OrderedJson{{"type", type}};
   }
 
-  Result<Json> VisitArray(const Json& schema, const std::string& place) {
+  Result<OrderedJson> VisitArray(const OrderedJson& schema, const std::string& place) {
     if (const auto unique = schema.find("uniqueItems"); unique != schema.end() && *unique != false) {
       return Unsupported("schema: at '{}': the keyword 'uniqueItems' cannot be enforced", place);
     }
-    Json out = {{"type", "array"}};
+    OrderedJson out = {{"type", "array"}};
     ADIT_ASSIGN_OR_RETURN(const Counts counts, CountsOf(schema, "minItems", "maxItems", place));
     // Before 2020-12 a tuple was a list under `items`, and the rest `additionalItems`.
     const bool is_old = schema.contains("items") && schema["items"].is_array();
@@ -300,12 +301,12 @@ class SchemaWriter {
     const char* rest = is_old ? "additionalItems" : schema.contains("items") ? "items" : "unevaluatedItems";
     size_t num_first = 0;
     if (schema.contains(first)) {
-      const Json& list = schema[first];
+      const OrderedJson& list = schema[first];
       if (!list.is_array()) return InvalidArgument("schema: at '{}': {} is {}, no list", place, first, Told(list));
       num_first = list.size();
-      if (num_first > 0) out["prefixItems"] = Json::array();
+      if (num_first > 0) out["prefixItems"] = OrderedJson::array();
       for (size_t i = 0; i < num_first; ++i) {
-        ADIT_ASSIGN_OR_RETURN(Json item, Visit(list[i], fmt::format("{}/{}/{}", place, first, i), kNoNode));
+        ADIT_ASSIGN_OR_RETURN(OrderedJson item, Visit(list[i], fmt::format("{}/{}/{}", place, first, i), kNoNode));
         out["prefixItems"].push_back(std::move(item));
       }
     }
@@ -318,17 +319,17 @@ class SchemaWriter {
     } else if (num_first > 0 && !needs_more) {
       out["items"] = false;
     } else {
-      out["items"] = Json::object();
+      out["items"] = OrderedJson::object();
     }
     return WithCounts(std::move(out), counts, num_first, place);
   }
 
-  static Result<Json> WithCounts(Json out, Counts counts, size_t num_first, const std::string& place) {
+  static Result<OrderedJson> WithCounts(OrderedJson out, Counts counts, size_t num_first, const std::string& place) {
     if (counts.least > 0) out["minItems"] = counts.least;
     if (counts.most < 0) return out;
     if (counts.most < static_cast<int64_t>(num_first)) {
       // The items behind are never there.
-      if (counts.most == 0) return Json{{"type", "array"}, {"items", false}};
+      if (counts.most == 0) return OrderedJson{{"type", "array"}, {"items", false}};
       out["prefixItems"].erase(out["prefixItems"].begin() + counts.most, out["prefixItems"].end());
       out["items"] = false;
     }
@@ -340,9 +341,9 @@ class SchemaWriter {
     return out;
   }
 
-  Result<Json> VisitObject(const Json& schema, const std::string& place) {
-    Json out = {{"type", "object"}};
-    Json properties = Json::object();
+  Result<OrderedJson> VisitObject(const OrderedJson& schema, const std::string& place) {
+    OrderedJson out = {{"type", "object"}};
+    OrderedJson properties = OrderedJson::object();
     if (const auto members = schema.find("properties"); members != schema.end()) {
       if (!members->is_object()) return InvalidArgument("schema: at '{}': properties is no object", place);
       for (const auto& [name, member] : members->items()) {
@@ -354,7 +355,7 @@ class SchemaWriter {
     const bool has_names = schema.contains("propertyNames");
     const bool has_patterns = schema.contains("patternProperties");
     const char* key = schema.contains("additionalProperties") ? "additionalProperties" : "unevaluatedProperties";
-    Json others = properties.empty() && !has_patterns ? Json(true) : Json(false);
+    OrderedJson others = properties.empty() && !has_patterns ? OrderedJson(true) : OrderedJson(false);
     if (has_names && !has_patterns) others = true;
     if (schema.contains(key)) {
       others = schema[key];
@@ -362,7 +363,7 @@ class SchemaWriter {
         ADIT_ASSIGN_OR_RETURN(others, Visit(schema[key], fmt::format("{}/{}", place, key), kNoNode));
       }
     } else if (others == true) {
-      others = Json::object();
+      others = OrderedJson::object();
     }
     ADIT_RETURN_IF_ERROR(AddRequired(schema, others, properties, out, place));
     if (has_patterns) ADIT_RETURN_IF_ERROR(AddPatterns(schema, properties, others, out, place));
@@ -374,13 +375,13 @@ class SchemaWriter {
     return out;
   }
 
-  static Status AddRequired(const Json& schema, const Json& others, Json& properties, Json& out,
-                            const std::string& place) {
+  static Status AddRequired(const OrderedJson& schema, const OrderedJson& others, OrderedJson& properties,
+                            OrderedJson& out, const std::string& place) {
     const auto required = schema.find("required");
     if (required == schema.end() || required->empty()) return Status();
     if (!required->is_array()) return InvalidArgument("schema: at '{}': required is no list", place);
     std::set<std::string> seen;
-    for (const Json& name : *required) {
+    for (const OrderedJson& name : *required) {
       if (!name.is_string()) return InvalidArgument("schema: at '{}': required holds {}", place, Told(name));
       const auto& text = name.get_ref<const std::string&>();
       if (!seen.insert(text).second) continue;
@@ -391,7 +392,7 @@ class SchemaWriter {
           return Unsupported("schema: at '{}': that {} is required, which is no property, cannot be enforced", place,
                              Told(name));
         }
-        properties[text] = others.is_object() ? others : Json::object();
+        properties[text] = others.is_object() ? others : OrderedJson::object();
       }
       out["required"].push_back(name);
     }
@@ -399,9 +400,9 @@ class SchemaWriter {
   }
 
   // Members that several schemas speak of would have to be valid under all of them.
-  Status AddPatterns(const Json& schema, const Json& properties, const Json& others, Json& out,
-                     const std::string& place) {
-    const Json& patterns = schema["patternProperties"];
+  Status AddPatterns(const OrderedJson& schema, const OrderedJson& properties, const OrderedJson& others,
+                     OrderedJson& out, const std::string& place) {
+    const OrderedJson& patterns = schema["patternProperties"];
     if (!patterns.is_object()) return InvalidArgument("schema: at '{}': patternProperties is no object", place);
     if (patterns.size() > 1) return Beside("patternProperties", "another pattern", place);
     if (!properties.empty()) return Beside("patternProperties", "'properties'", place);
@@ -417,12 +418,13 @@ class SchemaWriter {
     return Status();
   }
 
-  Status AddNames(const Json& schema, const Json& properties, Json& out, const std::string& place) {
+  Status AddNames(const OrderedJson& schema, const OrderedJson& properties, OrderedJson& out,
+                  const std::string& place) {
     if (!properties.empty()) return Beside("propertyNames", "'properties'", place);
-    Json names = schema["propertyNames"];
+    OrderedJson names = schema["propertyNames"];
     if (names.is_object() && !names.contains("type")) names["type"] = "string";
     ADIT_ASSIGN_OR_RETURN(out["propertyNames"], Visit(names, place + "/propertyNames", kNoNode));
-    const Json& written = out["propertyNames"];
+    const OrderedJson& written = out["propertyNames"];
     const bool enforced = written.contains("pattern") || written.contains("format") || written.contains("minLength") ||
                           written.contains("maxLength");
     if (!enforced) {
@@ -432,8 +434,8 @@ class SchemaWriter {
     return Status();
   }
 
-  static Status AddPropertyCounts(const Json& schema, bool is_open, const Json& properties, Json& out,
-                                  const std::string& place) {
+  static Status AddPropertyCounts(const OrderedJson& schema, bool is_open, const OrderedJson& properties,
+                                  OrderedJson& out, const std::string& place) {
     ADIT_ASSIGN_OR_RETURN(const Counts counts, CountsOf(schema, "minProperties", "maxProperties", place));
     const auto num_required = static_cast<int64_t>(out.contains("required") ? out["required"].size() : 0);
     if (counts.least > num_required) {
@@ -483,7 +485,7 @@ class SchemaWriter {
     return Status();
   }
 
-  const Json& root_;
+  const OrderedJson& root_;
   std::map<std::string, int> numbers_;  // of definitions, by pointer
   std::deque<std::string> waiting_;     // pointers that have not been visited
   std::map<int, std::set<int>> edges_;  // from a definition to those that may stand in its place
@@ -494,10 +496,10 @@ class SchemaWriter {
 }  // namespace
 
 Result<std::string> CheckSchema(std::string_view schema) {
-  ADIT_ASSIGN_OR_RETURN(const Json root, ParseSchema(schema));
+  ADIT_ASSIGN_OR_RETURN(const OrderedJson root, ParseSchema(schema));
   try {
     return SchemaWriter(root).Write();
-  } catch (const Json::exception& error) {
+  } catch (const OrderedJson::exception& error) {
     return InvalidArgument("schema: {}", ReplaceInvalidUtf8(error.what()));
   }
 }

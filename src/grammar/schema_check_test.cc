@@ -14,7 +14,7 @@ std::string Written(std::string_view schema) {
   const Result<std::string> written = CheckSchema(schema);
   return written.ok() ? *written : written.status().ToString();
 }
-StatusCode CodeOf(std::string_view schema) { return CheckSchema(schema).status().code(); }
+StatusCode RefusalCode(std::string_view schema) { return CheckSchema(schema).status().code(); }
 
 TEST(SchemaCheck, KeepsTheOrderOfPropertiesAndClosesTheObject) {
   EXPECT_EQ(
@@ -36,7 +36,8 @@ TEST(SchemaCheck, TellsTheTypeThatFollowsFromTheKeywords) {
 TEST(SchemaCheck, BoundsOfWholeNumbersAreWhole) {
   EXPECT_EQ(Written(R"({"type":"integer","exclusiveMinimum":0.5,"maximum":3.7})"),
             R"({"type":"integer","minimum":1,"maximum":3})");
-  EXPECT_EQ(CodeOf(R"({"type":"integer","exclusiveMinimum":1,"exclusiveMaximum":2})"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(RefusalCode(R"({"type":"integer","exclusiveMinimum":1,"exclusiveMaximum":2})"),
+            StatusCode::kInvalidArgument);
 }
 
 TEST(SchemaCheck, ReferencesBecomeDefinitions) {
@@ -54,7 +55,7 @@ TEST(SchemaCheck, ReferencesToNowhereAreRefused) {
       {R"({"$ref":""})", R"({"$ref":"#/$defs/x"})", R"({"$ref":"http://127.0.0.1:1/x"})", R"({"$ref":5})",
        R"({"$ref":"#"})",
        R"({"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}},"$ref":"#/$defs/a"})"}) {
-    EXPECT_EQ(CodeOf(schema), StatusCode::kInvalidArgument) << schema;
+    EXPECT_EQ(RefusalCode(schema), StatusCode::kInvalidArgument) << schema;
   }
 }
 
@@ -78,7 +79,7 @@ TEST(SchemaCheck, WhatCannotBeEnforcedIsRefusedByName) {
       {R"({"properties":{"x":{"items":{"not":{}}}}})", "#/properties/x/items"},
   };
   for (const auto& [schema, name] : kCases) {
-    EXPECT_EQ(CodeOf(schema), StatusCode::kUnsupported) << schema;
+    EXPECT_EQ(RefusalCode(schema), StatusCode::kUnsupported) << schema;
     EXPECT_THAT(CheckSchema(schema).status().message(), HasSubstr(name)) << schema;
   }
 }
@@ -89,7 +90,7 @@ TEST(SchemaCheck, WhatAllowsNothingIsRefused) {
         R"({"type":"array","minItems":3,"maxItems":2})", R"({"type":"array","items":false,"minItems":1})",
         R"({"type":"object","additionalProperties":false,"required":["a"]})", R"({"type":"what"})",
         R"({"type":"string","minLength":-1})", "5", "[", R"({"type":"object","properties":5})"}) {
-    EXPECT_EQ(CodeOf(schema), StatusCode::kInvalidArgument) << schema;
+    EXPECT_EQ(RefusalCode(schema), StatusCode::kInvalidArgument) << schema;
   }
 }
 
@@ -100,17 +101,17 @@ TEST(SchemaCheck, OneOfBecomesAnyOfWhereThatIsTheSame) {
   const char* schema = R"({"$defs":{"A":{"type":"object","properties":{"k":{"const":"a"}},"required":["k"]},
     "B":{"type":"object","properties":{"k":{"const":"b"}},"required":["k"]}},
     "discriminator":{"propertyName":"k"},"oneOf":[{"$ref":"#/$defs/A"},{"$ref":"#/$defs/B"}]})";
-  EXPECT_EQ(CodeOf(schema), StatusCode::kOk);
+  EXPECT_EQ(RefusalCode(schema), StatusCode::kOk);
 }
 
 TEST(SchemaCheck, BoundsSizeAndDepth) {
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "{\"items\":";
-  EXPECT_EQ(CodeOf(deep), StatusCode::kInvalidArgument);
+  EXPECT_EQ(RefusalCode(deep), StatusCode::kInvalidArgument);
   std::string nested = "{}";
   for (int i = 0; i < 100; ++i) nested = "{\"items\":" + nested + "}";
-  EXPECT_EQ(CodeOf(nested), StatusCode::kInvalidArgument);
-  EXPECT_EQ(CodeOf(R"({"type":"array","maxItems":1000000000})"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(RefusalCode(nested), StatusCode::kInvalidArgument);
+  EXPECT_EQ(RefusalCode(R"({"type":"array","maxItems":1000000000})"), StatusCode::kInvalidArgument);
 }
 
 TEST(SchemaCheck, OldDraftsAreRead) {

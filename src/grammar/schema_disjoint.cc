@@ -8,7 +8,7 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 8;
 // Pairs of members looked at: alternatives with many members are compared with each other.
@@ -18,13 +18,13 @@ class Comparison {
  public:
   explicit Comparison(const FollowRef& follow) : follow_(follow) {}
 
-  bool Disjoint(const Json& a_ref, const Json& b_ref, int depth) {
+  bool Disjoint(const OrderedJson& a_ref, const OrderedJson& b_ref, int depth) {
     if (depth > kMaxDepth || ++num_pairs_ > kMaxPairs) return false;
-    const Json* a = Followed(a_ref);
-    const Json* b = Followed(b_ref);
+    const OrderedJson* a = Followed(a_ref);
+    const OrderedJson* b = Followed(b_ref);
     if (a == nullptr || b == nullptr) return false;
-    const Json* a_values = ValuesOf(*a, a_const_);
-    const Json* b_values = ValuesOf(*b, b_const_);
+    const OrderedJson* a_values = ValuesOf(*a, a_const_);
+    const OrderedJson* b_values = ValuesOf(*b, b_const_);
     if (a_values != nullptr && b_values != nullptr) return !Share(*a_values, *b_values);
     const std::vector<std::string> a_types = a_values != nullptr ? TypesOfValues(*a_values) : TypesOf(*a);
     const std::vector<std::string> b_types = b_values != nullptr ? TypesOfValues(*b_values) : TypesOf(*b);
@@ -35,8 +35,8 @@ class Comparison {
   }
 
  private:
-  const Json* Followed(const Json& schema) const {
-    const Json* at = &schema;
+  const OrderedJson* Followed(const OrderedJson& schema) const {
+    const OrderedJson* at = &schema;
     for (int i = 0; i < kMaxDepth; ++i) {
       if (!at->is_object()) return nullptr;
       const auto ref = at->find("$ref");
@@ -48,36 +48,36 @@ class Comparison {
   }
 
   // The list of values that a schema names; null where it names none. `room` holds the list of a const.
-  static const Json* ValuesOf(const Json& schema, Json& room) {
+  static const OrderedJson* ValuesOf(const OrderedJson& schema, OrderedJson& room) {
     if (const auto value = schema.find("const"); value != schema.end()) {
-      room = Json::array({*value});
+      room = OrderedJson::array({*value});
       return &room;
     }
     const auto values = schema.find("enum");
     return values != schema.end() && values->is_array() ? &*values : nullptr;
   }
 
-  static bool Share(const Json& a, const Json& b) {
-    return std::any_of(a.begin(), a.end(), [&b](const Json& value) {
-      return std::any_of(b.begin(), b.end(), [&value](const Json& other) { return value == other; });
+  static bool Share(const OrderedJson& a, const OrderedJson& b) {
+    return std::any_of(a.begin(), a.end(), [&b](const OrderedJson& value) {
+      return std::any_of(b.begin(), b.end(), [&value](const OrderedJson& other) { return value == other; });
     });
   }
 
-  static std::vector<std::string> TypesOf(const Json& schema) {
+  static std::vector<std::string> TypesOf(const OrderedJson& schema) {
     const auto type = schema.find("type");
     if (type == schema.end()) return {};
     if (type->is_string()) return {type->get<std::string>()};
     std::vector<std::string> types;
     if (!type->is_array()) return {};
-    for (const Json& one : *type) {
+    for (const OrderedJson& one : *type) {
       if (one.is_string()) types.push_back(one.get<std::string>());
     }
     return types;
   }
 
-  static std::vector<std::string> TypesOfValues(const Json& values) {
+  static std::vector<std::string> TypesOfValues(const OrderedJson& values) {
     std::vector<std::string> types;
-    for (const Json& value : values) {
+    for (const OrderedJson& value : values) {
       const char* type = value.is_string()    ? "string"
                          : value.is_number()  ? "number"
                          : value.is_boolean() ? "boolean"
@@ -96,13 +96,13 @@ class Comparison {
     });
   }
 
-  static bool Requires(const Json& schema, const std::string& name) {
+  static bool Requires(const OrderedJson& schema, const std::string& name) {
     const auto required = schema.find("required");
     if (required == schema.end() || !required->is_array()) return false;
-    return std::any_of(required->begin(), required->end(), [&name](const Json& one) { return one == name; });
+    return std::any_of(required->begin(), required->end(), [&name](const OrderedJson& one) { return one == name; });
   }
 
-  bool HaveDisjointMember(const Json& a, const Json& b, int depth) {
+  bool HaveDisjointMember(const OrderedJson& a, const OrderedJson& b, int depth) {
     const auto a_members = a.find("properties");
     const auto b_members = b.find("properties");
     if (a_members == a.end() || b_members == b.end() || !a_members->is_object() || !b_members->is_object()) {
@@ -118,12 +118,14 @@ class Comparison {
 
   const FollowRef& follow_;
   int num_pairs_ = 0;
-  Json a_const_;
-  Json b_const_;
+  OrderedJson a_const_;
+  OrderedJson b_const_;
 };
 
 }  // namespace
 
-bool AreDisjoint(const Json& a, const Json& b, const FollowRef& follow) { return Comparison(follow).Disjoint(a, b, 0); }
+bool AreDisjoint(const OrderedJson& a, const OrderedJson& b, const FollowRef& follow) {
+  return Comparison(follow).Disjoint(a, b, 0);
+}
 
 }  // namespace adit::grammar

@@ -15,7 +15,7 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Whole numbers up to here are the same as doubles; XGrammar counts in 64 bits.
 constexpr double kMaxWhole = 9007199254740992.0;
@@ -23,7 +23,7 @@ constexpr int64_t kMaxMultiple = 1024;
 constexpr int64_t kMaxMultipleRange = 10000;
 
 // A count such as minItems; `otherwise` where it is absent.
-Result<int64_t> Count(const Json& schema, const char* key, int64_t otherwise, const std::string& place) {
+Result<int64_t> Count(const OrderedJson& schema, const char* key, int64_t otherwise, const std::string& place) {
   const auto value = schema.find(key);
   if (value == schema.end()) return otherwise;
   if (!IsType(*value, "integer") || value->get<double>() < 0) {
@@ -36,7 +36,7 @@ Result<int64_t> Count(const Json& schema, const char* key, int64_t otherwise, co
 }
 
 // A bound of numbers; nothing where it is absent.
-Result<std::optional<double>> Bound(const Json& schema, const char* key, const std::string& place) {
+Result<std::optional<double>> Bound(const OrderedJson& schema, const char* key, const std::string& place) {
   const auto value = schema.find(key);
   if (value == schema.end()) return std::optional<double>();
   if (!value->is_number()) {
@@ -47,12 +47,12 @@ Result<std::optional<double>> Bound(const Json& schema, const char* key, const s
 
 }  // namespace
 
-std::string Told(const Json& value) {
-  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string Told(const OrderedJson& value) {
+  const std::string text = value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   return text.size() <= 60 ? text : text.substr(0, 57 - IncompleteUtf8Suffix(text.substr(0, 57))) + "...";
 }
 
-bool IsType(const Json& value, const std::string& type) {
+bool IsType(const OrderedJson& value, const std::string& type) {
   if (type == "string") return value.is_string();
   if (type == "boolean") return value.is_boolean();
   if (type == "null") return value.is_null();
@@ -62,7 +62,7 @@ bool IsType(const Json& value, const std::string& type) {
   return value.is_number_integer() || (value.is_number_float() && std::floor(value.get<double>()) == value);
 }
 
-Result<Counts> CountsOf(const Json& schema, const char* least, const char* most, const std::string& place) {
+Result<Counts> CountsOf(const OrderedJson& schema, const char* least, const char* most, const std::string& place) {
   Counts counts;
   ADIT_ASSIGN_OR_RETURN(counts.least, Count(schema, least, 0, place));
   ADIT_ASSIGN_OR_RETURN(counts.most, Count(schema, most, -1, place));
@@ -97,8 +97,8 @@ std::string WithoutForeign(const std::string& regex) {
   return ascii;
 }
 
-Result<Json> WriteString(const Json& schema, const std::string& place) {
-  Json out = {{"type", "string"}};
+Result<OrderedJson> WriteString(const OrderedJson& schema, const std::string& place) {
+  OrderedJson out = {{"type", "string"}};
   ADIT_ASSIGN_OR_RETURN(const Counts length, CountsOf(schema, "minLength", "maxLength", place));
   const bool has_length = length.least > 0 || length.most >= 0;
   const char* other = has_length ? "a length" : nullptr;
@@ -132,8 +132,8 @@ Result<Json> WriteString(const Json& schema, const std::string& place) {
   return out;
 }
 
-Result<Json> WriteInteger(const Json& schema, const std::string& place) {
-  Json out = {{"type", "integer"}};
+Result<OrderedJson> WriteInteger(const OrderedJson& schema, const std::string& place) {
+  OrderedJson out = {{"type", "integer"}};
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   ADIT_ASSIGN_OR_RETURN(const auto minimum, Bound(schema, "minimum", place));
@@ -168,8 +168,8 @@ Result<Json> WriteInteger(const Json& schema, const std::string& place) {
   return out;
 }
 
-Result<Json> WriteNumber(const Json& schema, const std::string& place) {
-  Json out = {{"type", "number"}};
+Result<OrderedJson> WriteNumber(const OrderedJson& schema, const std::string& place) {
+  OrderedJson out = {{"type", "number"}};
   if (schema.contains("multipleOf")) {
     return Unsupported("schema: at '{}': the keyword 'multipleOf' of numbers that are not whole cannot be enforced",
                        place);

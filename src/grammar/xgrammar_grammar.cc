@@ -24,7 +24,7 @@
 namespace adit::grammar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What XGrammar recurses over is bounded by our own checks; this is for what they do not see.
 constexpr int kMaxRecursion = 512;
@@ -50,7 +50,12 @@ constexpr std::array kMarks = {"[TOOL_CALLS]",
                                "<|message|>",
                                "<|constrain|>",
                                "<|start|>",
-                               "<|end|>"};
+                               "<|end|>",
+                               "<start_function_call>",
+                               "<end_function_call>",
+                               "<escape>",
+                               "<|python_start|>",
+                               "<|python_end|>"};
 
 bool IsMark(std::string_view text) {
   for (const std::string_view mark : kMarks) {
@@ -143,7 +148,7 @@ std::string Quoted(const std::string& text) {
 std::string ChoiceRules(const std::string& list) {
   std::string rules = "root ::= ";
   bool is_first = true;
-  for (const Json& choice : Json::parse(list)) {
+  for (const OrderedJson& choice : OrderedJson::parse(list)) {
     if (!is_first) rules += " | ";
     is_first = false;
     rules += Quoted(choice.get<std::string>());
@@ -197,24 +202,26 @@ xgrammar::Grammar GrammarOf(const GrammarSpec& spec) {
 // Thoughts up to the tag that ends them, and white space.
 xgrammar::Grammar ThoughtsOf(GrammarThoughts thoughts) {
   const bool opened = thoughts == GrammarThoughts::kOpened;
-  const Json tag = {
+  const OrderedJson tag = {
       {"type", "tag"}, {"begin", opened ? "" : "<think>"}, {"content", {{"type", "any_text"}}}, {"end", "</think>"}};
-  const Json space = {{"type", "regex"}, {"pattern", "[\\n ]{0,4}"}};
-  Json sequence = {{"type", "sequence"}, {"elements", Json::array({tag, space})}};
+  const OrderedJson space = {{"type", "regex"}, {"pattern", "[\\n ]{0,4}"}};
+  OrderedJson sequence = {{"type", "sequence"}, {"elements", OrderedJson::array({tag, space})}};
   if (!opened) sequence = {{"type", "optional"}, {"content", sequence}};
-  return FromStructuralTag(Json({{"type", "structural_tag"}, {"format", sequence}}).dump());
+  return FromStructuralTag(OrderedJson({{"type", "structural_tag"}, {"format", sequence}}).dump());
 }
 
 class XBackend final : public Backend {
  public:
-  explicit XBackend(const tokenizer::Tokenizer& tokenizer) : tokenizer_(tokenizer) {
+  explicit XBackend(const tokenizer::Tokenizer& tokenizer)
+      : tokenizer_(tokenizer), vocab_size_(tokenizer.vocab_size()) {
     xgrammar::SetMaxRecursionDepth(kMaxRecursion);
     const auto ends = tokenizer.end_of_generation_ids();
     ends_.assign(ends.begin(), ends.end());
   }
 
+  void Prepare(const GrammarSpec& spec) override { (void)CompilerFor(HasMarks(spec)); }
+
   Result<GrammarPtr> Compile(const GrammarSpec& spec) override {
-    const bool with_marks = spec.with_marks || spec.thoughts != GrammarThoughts::kNone;
     return Caught([&]() -> GrammarPtr {
       xgrammar::Grammar grammar = GrammarOf(spec);
       const bool has_json =
@@ -223,8 +230,7 @@ class XBackend final : public Backend {
       if (spec.thoughts != GrammarThoughts::kNone) {
         grammar = xgrammar::Grammar::Concat({ThoughtsOf(spec.thoughts), grammar});
       }
-      auto compiled =
-          std::make_shared<XGrammar>(CompilerFor(with_marks).CompileGrammar(grammar), tokenizer_.vocab_size());
+      auto compiled = std::make_shared<XGrammar>(CompilerFor(HasMarks(spec)).CompileGrammar(grammar), vocab_size_);
       // If matchers cannot be made, it shows here.
       (void)compiled->NewMatcher();
       return compiled;
@@ -232,6 +238,8 @@ class XBackend final : public Backend {
   }
 
  private:
+  static bool HasMarks(const GrammarSpec& spec) { return spec.with_marks || spec.thoughts != GrammarThoughts::kNone; }
+
   xgrammar::GrammarCompiler& CompilerFor(bool with_marks) {
     std::optional<xgrammar::GrammarCompiler>& compiler = compilers_[with_marks ? 1 : 0];
     if (compiler) return *compiler;
@@ -252,6 +260,7 @@ class XBackend final : public Backend {
   }
 
   const tokenizer::Tokenizer& tokenizer_;
+  const int64_t vocab_size_;
   std::vector<int> ends_;
   std::array<std::optional<xgrammar::GrammarCompiler>, 2> compilers_;  // without and with marks; made when needed
 };

@@ -16,7 +16,7 @@
 namespace adit::kernels {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr KvType kCodeTypes[] = {KvType::kQ8_0, KvType::kQ4_0};
 constexpr int kSlot = 9;
 constexpr float kLargestHalf = 65504.0f;
@@ -117,10 +117,10 @@ TEST(StoreKv, GivesNoByteToTwoSlots) {
 }
 
 TEST(StoreKv, RoundsToNearestEven) {
-  const std::vector<float> values = {0.0f,           -0.0f,          1.0f,      1.0f + 0x1p-11f, 1.0f + 0x3p-11f,
-                                     65504.0f,       65519.0f,       65520.0f,  -1e6f,           0x1p-24f,
-                                     0x1p-25f,       0x3p-25f,       1e-9f,     0x1.fep127f,     0x1.ffp127f,
-                                     1.0f + 0x1p-8f, 1.0f + 0x3p-8f, kInfinity, -kInfinity};
+  const std::vector<float> values = {0.0f,           -0.0f,          1.0f,           1.0f + 0x1p-11f, 1.0f + 0x3p-11f,
+                                     65504.0f,       65519.0f,       65520.0f,       -1e6f,           0x1p-24f,
+                                     0x1p-25f,       0x3p-25f,       1e-9f,          0x1.fep127f,     0x1.ffp127f,
+                                     1.0f + 0x1p-8f, 1.0f + 0x3p-8f, kFloatInfinity, -kFloatInfinity};
   const int dim = static_cast<int>(values.size());
   for (const KernelTable* table : TestTables()) {
     for (const KvType type : {KvType::kF32, KvType::kF16, KvType::kBF16}) {
@@ -217,7 +217,7 @@ TEST(StoreKv, QuantizesAsDefinedAndWithinItsBound) {
 }
 
 TEST(StoreKv, CutsWhatIsTooLargeForTheLargestScale) {
-  const std::vector<float> x = {kInfinity, -kInfinity, 3e38f, -1e30f, 1.0f, 65504.0f, -65504.0f};
+  const std::vector<float> x = {kFloatInfinity, -kFloatInfinity, 3e38f, -1e30f, 1.0f, 65504.0f, -65504.0f};
   for (const KernelTable* table : TestTables()) {
     const Stored q8(*table, Shape(KvType::kQ8_0, KvType::kQ8_0, 7), x, x);
     const std::vector<float> want8 = {127, -127, 127, -127, 0, 1, -1};

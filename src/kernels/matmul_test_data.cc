@@ -38,6 +38,11 @@ void PutFactorMXFP4(uint16_t half, std::byte* block) {
   block[0] = value < 0x1p-14f ? static_cast<std::byte>(half & 1) : static_cast<std::byte>(std::ilogb(value) + 128);
 }
 
+void PutFactorInt8(uint16_t half, std::byte* block) {
+  const float value = HalfToFloat(half);
+  std::memcpy(block, &value, sizeof(value));
+}
+
 // Any byte is a factor of NVFP4; 0x40 is 1.
 void PutFactorNVFP4(uint16_t half, std::byte* block) {
   if (half == FloatToHalf(1.0f)) std::memset(block, 0x40, 4);
@@ -90,6 +95,10 @@ BlockLayout LayoutOf(DType dtype) {
       return {{}, 1, 17, &PutFactorMXFP4};
     case DType::kNVFP4:
       return {{}, 4, 36, &PutFactorNVFP4};
+    case DType::kInt4:
+      return {{0}, 3, 19};
+    case DType::kInt8:
+      return {{}, 4, 36, &PutFactorInt8};
     case DType::kF32:
     case DType::kF16:
     case DType::kBF16:

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,6 +14,8 @@
 #include "formats/hf_tokenizer_keys.h"
 #include "formats/quoted.h"
 #include "models/hf_keys.h"
+#include "models/hf_quantization.h"
+#include "models/hf_quantized_matrix.h"
 #include "models/hf_registry.h"
 #include "models/hf_sampling_keys.h"
 #include "tensor/encode.h"
@@ -27,11 +32,12 @@ DType ReadAs(const formats::SafetensorsType& type) {
   return type.name.starts_with("F8_") ? DType::kBF16 : DType::kF32;
 }
 
-// What a computed matrix is read from.
+// What a computed matrix is read from: a tensor, or the parts of a quantised one.
 struct Origin {
   const formats::SafetensorsFile* file = nullptr;
   const SafetensorsTensor* tensor = nullptr;
   HfTensorRule rule;
+  std::shared_ptr<const HfQuantizedMatrix> quantized = nullptr;
 };
 
 class HfModel final : public formats::GgufFile {
@@ -68,6 +74,11 @@ class HfModel final : public formats::GgufFile {
   }
   Status AddTensor(const HfTensorRules& rules, const formats::SafetensorsFile& file, const SafetensorsTensor& tensor);
   Status AddMatrix(std::string name, const Origin& origin);
+  Status AddQuantized(const HfTensorRules& rules, const formats::SafetensorsFile& file, const std::string& module);
+  Result<HfTensorRules::Match> Match(const HfTensorRules& rules, const std::string& file,
+                                     const std::string& name) const;
+  Status CheckPlace(const std::string& file, const std::string& name, const HfTensorRules::Match& match,
+                    int64_t num_rows) const;
   Status AddVector(std::string name, const Origin& origin);
   void Add(std::string name, TensorInfo info, const Origin& origin);
   void AddFloats(std::string name, std::vector<float> values);
@@ -75,6 +86,7 @@ class HfModel final : public formats::GgufFile {
   // Constant after Build().
   formats::HfFolder folder_;
   formats::GgufMetadata metadata_;
+  std::optional<HfQuantization> quantization_;
   std::vector<TensorInfo> tensors_;  // names are views of names_
   std::vector<Origin> origins_;      // of each tensor
   std::vector<std::unique_ptr<const std::string>> names_;
@@ -134,16 +146,62 @@ Status HfModel::AddMatrix(std::string name, const Origin& origin) {
   return Status();
 }
 
+Result<HfTensorRules::Match> HfModel::Match(const HfTensorRules& rules, const std::string& file,
+                                            const std::string& name) const {
+  HfTensorRules::Match match = rules.Find(name);
+  if (match.rule != nullptr) return match;
+  return Unsupported("{}: tensor {} has no place in a {} model as this build knows it", file, formats::Quoted(name),
+                     metadata_.GetString("general.architecture").value());
+}
+
+// What the rule asks of a tensor of num_rows rows.
+Status HfModel::CheckPlace(const std::string& file, const std::string& name, const HfTensorRules::Match& match,
+                           int64_t num_rows) const {
+  const HfTensorRule& rule = *match.rule;
+  const bool by_head = rule.transform == HfTransform::kInterleaveHeads || rule.transform == HfTransform::kGroupQkv;
+  const int64_t unit = rule.num_heads * (rule.transform == HfTransform::kGroupQkv ? 3 : 2);
+  if (by_head && num_rows % unit != 0) {
+    return Corrupt("{}: tensor {} has {} rows, wanted a multiple of {} for its {} heads", file, formats::Quoted(name),
+                   num_rows, unit, rule.num_heads);
+  }
+  if (!index_.contains(match.gguf_name)) return Status();
+  return Corrupt("{}: tensor {} stands for {}, which another tensor is already", file, formats::Quoted(name),
+                 match.gguf_name);
+}
+
+Status HfModel::AddQuantized(const HfTensorRules& rules, const formats::SafetensorsFile& file,
+                             const std::string& module) {
+  const std::string name = module + ".weight";
+  ADIT_ASSIGN_OR_RETURN(HfTensorRules::Match match, Match(rules, file.path(), name));
+  if (match.rule->transform == HfTransform::kIgnore) return Status();
+  if (match.rule->transform == HfTransform::kTranspose) {
+    return Unsupported("{}: {} is quantised, and its checkpoint holds it transposed", file.path(),
+                       formats::Quoted(name));
+  }
+  Result<HfQuantizedMatrix> made = HfQuantizedMatrix::Make(*quantization_, module, folder_.weights());
+  if (!made.ok()) return Status(made.status().code(), file.path() + ": " + made.status().message());
+  auto matrix = std::make_shared<const HfQuantizedMatrix>(*std::move(made));
+  ADIT_RETURN_IF_ERROR(CheckPlace(file.path(), name, match, matrix->rows()));
+  const TensorInfo info{.dtype = matrix->dtype(),
+                        .rank = 2,
+                        .shape = {matrix->rows(), matrix->cols(), 1, 1},
+                        .stored_type = matrix->stored_type()};
+  Add(std::move(match.gguf_name), info, {.file = &file, .rule = *match.rule, .quantized = std::move(matrix)});
+  return Status();
+}
+
 Status HfModel::AddTensor(const HfTensorRules& rules, const formats::SafetensorsFile& file,
                           const SafetensorsTensor& tensor) {
-  HfTensorRules::Match match = rules.Find(tensor.name);
-  const std::string quoted = formats::Quoted(tensor.name);
-  if (match.rule == nullptr) {
-    return Unsupported("{}: tensor {} has no place in a {} model as this build knows it", file.path(), quoted,
-                       metadata_.GetString("general.architecture").value());
+  if (quantization_) {
+    std::string module;
+    if (HfQuantizedMatrix::IsMainTensor(*quantization_, tensor, folder_.weights(), module)) {
+      return AddQuantized(rules, file, module);
+    }
+    if (HfQuantizedMatrix::IsPart(tensor.name)) return Status();
   }
+  ADIT_ASSIGN_OR_RETURN(HfTensorRules::Match match, Match(rules, file.path(), tensor.name));
   if (match.rule->transform == HfTransform::kIgnore) return Status();
-  const Origin origin{&file, &tensor, *match.rule};
+  const std::string quoted = formats::Quoted(tensor.name);
   if (!tensor.type->is_real()) {
     return Unsupported("{}: tensor {}: weights of type {} are not supported", file.path(), quoted, tensor.type->name);
   }
@@ -152,21 +210,13 @@ Status HfModel::AddTensor(const HfTensorRules& rules, const formats::Safetensors
     return Corrupt("{}: tensor {} has {} dimensions and {} elements, wanted a vector or a matrix", file.path(), quoted,
                    rank, tensor.num_elements());
   }
-  const bool by_head =
-      origin.rule.transform == HfTransform::kInterleaveHeads || origin.rule.transform == HfTransform::kGroupQkv;
-  const int64_t unit = origin.rule.num_heads * (origin.rule.transform == HfTransform::kGroupQkv ? 3 : 2);
-  if (by_head && tensor.shape[0] % unit != 0) {
-    return Corrupt("{}: tensor {} has {} rows, wanted a multiple of {} for its {} heads", file.path(), quoted,
-                   tensor.shape[0], unit, origin.rule.num_heads);
-  }
-  if (index_.contains(match.gguf_name)) {
-    return Corrupt("{}: tensor {} stands for {}, which another tensor is already", file.path(), quoted,
-                   match.gguf_name);
-  }
+  ADIT_RETURN_IF_ERROR(CheckPlace(file.path(), tensor.name, match, tensor.shape[0]));
+  const Origin origin{.file = &file, .tensor = &tensor, .rule = *match.rule};
   return rank == 1 ? AddVector(std::move(match.gguf_name), origin) : AddMatrix(std::move(match.gguf_name), origin);
 }
 
 Status HfModel::Build() {
+  ADIT_ASSIGN_OR_RETURN(quantization_, ReadHfQuantization(folder_.config()));
   ADIT_ASSIGN_OR_RETURN(HfKeys keys, ReadHfConfig(folder_));
   // What GGUF has no keys for is told when the tokenizer is wanted.
   if (Result<formats::GgufValues> tokenizer = formats::HfTokenizerKeys(folder_); tokenizer.ok()) {
@@ -200,9 +250,19 @@ void ReadTransposed(const SafetensorsTensor& tensor, int64_t first_row, int64_t 
   }
 }
 
+void ReadQuantized(const Origin& origin, int64_t total_rows, int64_t first_row, int64_t num_rows, std::byte* out) {
+  const bool moves = origin.rule.transform != HfTransform::kNone;
+  std::vector<int64_t> rows(static_cast<size_t>(num_rows));
+  for (int64_t i = 0; i < num_rows; ++i) {
+    rows[static_cast<size_t>(i)] = moves ? HfSourceRow(origin.rule, first_row + i, total_rows) : first_row + i;
+  }
+  origin.quantized->ReadRows(rows, out);
+}
+
 void HfModel::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const {
   if (!tensor.is_computed()) return WeightSource::ReadRows(tensor, first_row, num_rows, out);
   const Origin& origin = origins_[static_cast<size_t>(&tensor - tensors_.data())];
+  if (origin.quantized != nullptr) return ReadQuantized(origin, tensor.shape[0], first_row, num_rows, out);
   const SafetensorsTensor& source = *origin.tensor;
   const int64_t num_cols = tensor.shape[1];
   const auto source_row_bytes = static_cast<size_t>(source.shape[1]) * static_cast<size_t>(source.type->element_bytes);

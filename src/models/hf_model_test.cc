@@ -146,7 +146,7 @@ TEST_F(HfModelTest, RefusesWhatItWouldHaveToIgnore) {
   const std::vector<std::array<const char*, 3>> cases = {
       {"model_type", "\"rwkv7\"", "model_type 'rwkv7' is not supported; this build runs"},
       {"hidden_act", "\"relu2\"", "hidden_act is 'relu2'"},
-      {"quantization_config", R"({"quant_method": "gptq", "bits": 4})", "quantised by 'gptq'"},
+      {"quantization_config", R"({"quant_method": "quip", "bits": 2})", "quantised by 'quip'"},
       {"rope_scaling", R"({"type": "dynamic", "factor": 2.0})", "rope_type is 'dynamic'"},
       {"rope_scaling", R"({"rope_type": "yarn", "factor": 2.0, "truncate": false})", "truncate is false"},
       {"rope_scaling", R"({"rope_type": "yarn", "factor": 2.0, "mscale": 1.0})", "mscale is not supported"},

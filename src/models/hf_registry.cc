@@ -29,14 +29,6 @@ constexpr HfFamily kHfFamilies[] = {
     {"starcoder2", "starcoder2", &Starcoder2FromHf},
 };
 
-Status RefuseQuantized(const formats::JsonFields& config) {
-  if (!config.Has("quantization_config")) return Status();
-  ADIT_ASSIGN_OR_RETURN(const formats::JsonFields quantization, config.Object("quantization_config"));
-  ADIT_ASSIGN_OR_RETURN(const std::string method, quantization.StringOr("quant_method", "unknown"));
-  return Unsupported("{}: quantization_config: checkpoints quantised by {} are not supported; this build reads floats",
-                     config.where(), formats::Quoted(method));
-}
-
 // The folder's own name, links and dots followed.
 std::string NameOf(const std::string& path) {
   std::error_code error;
@@ -61,7 +53,6 @@ Result<HfKeys> ReadHfConfig(const formats::HfFolder& folder) {
   if (model_type.empty()) return Corrupt("{}: model_type is missing", config.where());
   for (const HfFamily& family : kHfFamilies) {
     if (model_type != family.model_type) continue;
-    ADIT_RETURN_IF_ERROR(RefuseQuantized(config));
     HfKeys keys(folder, family.architecture);
     const auto set = [&](const char* key, std::string text) {
       keys.values()[key] = {.type = formats::GgufType::kString, .value = std::move(text)};

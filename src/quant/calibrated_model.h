@@ -10,20 +10,21 @@
 #include "formats/gguf.h"
 #include "formats/retyped_model.h"
 #include "nn/exec_context.h"
-#include "quant/gptq.h"
 #include "quant/layer_pass.h"
+#include "quant/layer_rounder.h"
 
 namespace adit::quant {
 
 struct CalibrationOptions {
-  GptqOptions gptq;
+  RoundingOptions rounding;
   // Called now and then with the share that is done; a status that is not ok ends it.
   std::function<Status(double)> progress;
 };
 
-// A model whose layers' matrices are rounded by GPTQ, one layer after another: each sees the text as the layers before
-// it, rounded already, pass it on. Tensors of no layer come first, then layer by layer; Prepare has to be called with
-// each before its rows are read, in that order. In memory are the text's hidden states and one layer.
+// A model whose layers' matrices are rounded by what they are multiplied with, one layer after another: each sees the
+// text as the layers before it, rounded already, pass it on. Tensors of no layer come first, then layer by layer;
+// Prepare has to be called with each before its rows are read, in that order. In memory are the text's hidden states
+// and one layer.
 class CalibratedModel : public formats::GgufFile {
  public:
   // `model` with its tensors in the types of `tensors`, one for each; matrices of layers whose types have no grid are
@@ -34,7 +35,7 @@ class CalibratedModel : public formats::GgufFile {
                                                          CalibrationText text, const CalibrationOptions& options,
                                                          const kernels::KernelTable& kernels, WorkerTeam& team);
   // Rounds the layer that `tensor` is of, where that has not been done. FailedPrecondition out of order, else as
-  // GptqFactor and LoadLayer.
+  // LayerRounder and LoadLayer.
   virtual Status Prepare(const formats::TensorInfo& tensor) = 0;
 };
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "adit/status.h"
 #include "formats/retyped_model.h"
+#include "quant/layer_name.h"
 
 namespace adit::quant {
 namespace {
@@ -130,14 +130,6 @@ DType EmbeddingType(const Scheme& scheme) {
   return scheme.id == SchemeId::kTQ1_0 || scheme.id == SchemeId::kTQ2_0 ? DType::kQ4_K : scheme.base;
 }
 
-// "blk.12.attn_v.weight": 12; 0 for a tensor of no layer.
-int64_t LayerOf(std::string_view name) {
-  constexpr std::string_view kPrefix = "blk.";
-  int64_t layer = 0;
-  if (name.starts_with(kPrefix)) std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), layer);
-  return layer;
-}
-
 DType MatrixType(const Scheme& scheme, std::string_view name, const Place& place) {
   if (name.ends_with("attn_v.weight")) return ValueType(scheme, place);
   if (name.ends_with("ffn_down.weight")) return DownType(scheme, place);
@@ -182,7 +174,7 @@ std::vector<DType> SchemeTypes(const Scheme& scheme, const formats::GgufFile& mo
   std::vector<DType> types;
   for (const formats::TensorInfo& tensor : model.tensors()) {
     const bool is_embedding = tensor.name == "token_embd.weight";
-    place.layer = LayerOf(tensor.name);
+    place.layer = static_cast<int64_t>(LayerOf(tensor.name).value_or(0));
     DType wanted = IsFloat(tensor.dtype) ? DType::kF32 : tensor.dtype;
     if (tensor.name == "output.weight" || (is_embedding && tied)) {
       wanted = OutputType(scheme, tensor);

@@ -121,9 +121,9 @@ TEST(Dry, BreakersEndRepetitions) {
 }
 
 TEST(Dry, LeavesBannedTokensBannedAndOthersFinite) {
-  constexpr float kMax = std::numeric_limits<float>::max();
+  constexpr float kLargestFloat = std::numeric_limits<float>::max();
   const Tokens output(5'000, 1);
-  EXPECT_THAT(Penalise(Params(1e300, 1e300, 0), {1, 2}, {}, output), ElementsAre(1, -kMax));
+  EXPECT_THAT(Penalise(Params(1e300, 1e300, 0), {1, 2}, {}, output), ElementsAre(1, -kLargestFloat));
   EXPECT_THAT(Penalise(Params(1, 2, 1), {1, -kTestInfinity}, {}, output), ElementsAre(1, -kTestInfinity));
   EXPECT_THAT(Penalise(Params(1, 2, 1), {1, 2}, {-5, 900, -5, 900, -5}, {900}), ElementsAre(1, 2)) << "no tokens";
   EXPECT_THAT(Penalise(Params(1, 2, 1), {1, 2}, {}, {}), ElementsAre(1, 2));

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(double temperature, double range, double exponent = 1) {
+std::unique_ptr<Processor> NewDynamicTemperature(double temperature, double range, double exponent = 1) {
   SamplingParams params;
   params.temperature = temperature;
   params.dynatemp_range = range;
@@ -25,9 +25,9 @@ std::unique_ptr<Processor> Make(double temperature, double range, double exponen
 
 TEST(DynamicTemperature, IsNoStepWhenOff) {
   EXPECT_EQ(MakeDynamicTemperature({}), nullptr);
-  EXPECT_EQ(Make(1, 0), nullptr);
-  EXPECT_NE(Make(1, 0.5), nullptr) << "it takes the place of the temperature of 1";
-  EXPECT_TRUE(Make(1, 0.5)->KeepsBest());
+  EXPECT_EQ(NewDynamicTemperature(1, 0), nullptr);
+  EXPECT_NE(NewDynamicTemperature(1, 0.5), nullptr) << "it takes the place of the temperature of 1";
+  EXPECT_TRUE(NewDynamicTemperature(1, 0.5)->KeepsBest());
 }
 
 // {0.5, 0.25, 0.125, 0.125} has 1.75 of at most 2 bits: 0.875.
@@ -38,19 +38,22 @@ TEST(DynamicTemperature, RisesWithTheEntropy) {
     return ElementsAre(0, testing::FloatNear(-d, 1e-5f), testing::FloatNear(-2 * d, 1e-5f),
                        testing::FloatNear(-2 * d, 1e-5f));
   };
-  EXPECT_THAT(LogitsOf(Apply(*Make(1, 0.5), MakeCandidates(row))), distances(0.5 + 0.875));
-  EXPECT_THAT(LogitsOf(Apply(*Make(1, 0.5, 2), MakeCandidates(row))), distances(0.5 + 0.875 * 0.875));
-  EXPECT_THAT(LogitsOf(Apply(*Make(1, 0.5, 0), MakeCandidates(row))), distances(1.5));
-  EXPECT_THAT(LogitsOf(Apply(*Make(0.5, 1.5), MakeCandidates(row))), distances(0.875 * 2)) << "from 0, not from -1";
+  EXPECT_THAT(LogitsOf(Apply(*NewDynamicTemperature(1, 0.5), MakeCandidates(row))), distances(0.5 + 0.875));
+  EXPECT_THAT(LogitsOf(Apply(*NewDynamicTemperature(1, 0.5, 2), MakeCandidates(row))), distances(0.5 + 0.875 * 0.875));
+  EXPECT_THAT(LogitsOf(Apply(*NewDynamicTemperature(1, 0.5, 0), MakeCandidates(row))), distances(1.5));
+  EXPECT_THAT(LogitsOf(Apply(*NewDynamicTemperature(0.5, 1.5), MakeCandidates(row))), distances(0.875 * 2))
+      << "from 0, not from -1";
 }
 
 TEST(DynamicTemperature, TakesTheBestBelowTheGreedyTemperature) {
-  EXPECT_THAT(IdsOf(Apply(*Make(0.5, 0.5), MakeCandidates({-500, 3, -60, 3 - 300}))), ElementsAre(1));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.5, 0.5, 1e6), MakeCandidates({0, 2, 2, 1}))), ElementsAre(1)) << "the lowest id";
+  EXPECT_THAT(IdsOf(Apply(*NewDynamicTemperature(0.5, 0.5), MakeCandidates({-500, 3, -60, 3 - 300}))), ElementsAre(1));
+  EXPECT_THAT(IdsOf(Apply(*NewDynamicTemperature(0.5, 0.5, 1e6), MakeCandidates({0, 2, 2, 1}))), ElementsAre(1))
+      << "the lowest id";
 }
 
 TEST(DynamicTemperature, LeavesASingleChoiceAlone) {
-  EXPECT_THAT(LogitsOf(Apply(*Make(1, 0.5), MakeCandidates({-kTestInfinity, 3}))), ElementsAre(-kTestInfinity, 3));
+  EXPECT_THAT(LogitsOf(Apply(*NewDynamicTemperature(1, 0.5), MakeCandidates({-kTestInfinity, 3}))),
+              ElementsAre(-kTestInfinity, 3));
 }
 
 TEST(DynamicTemperature, AgreesWithItsDefinitionOnRandomRows) {
@@ -70,7 +73,8 @@ TEST(DynamicTemperature, AgreesWithItsDefinitionOnRandomRows) {
     const double t = low + (temperature + range - low) * std::pow(entropy / std::log(count), exponent);
     float max = -kTestInfinity;
     for (const float logit : row) max = logit > max ? logit : max;
-    const std::vector<float> changed = LogitsOf(Apply(*Make(temperature, range, exponent), MakeCandidates(row)));
+    const std::vector<float> changed =
+        LogitsOf(Apply(*NewDynamicTemperature(temperature, range, exponent), MakeCandidates(row)));
     ASSERT_EQ(changed.size(), row.size());
     for (size_t i = 0; i < row.size(); ++i) {
       if (std::isnan(row[i])) continue;

@@ -14,31 +14,31 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(double p) {
+std::unique_ptr<Processor> NewMinP(double p) {
   SamplingParams params;
   params.min_p = p;
   return MakeMinP(params);
 }
 
-TEST(MinP, IsNoStepWhenOff) { EXPECT_EQ(Make(0), nullptr); }
+TEST(MinP, IsNoStepWhenOff) { EXPECT_EQ(NewMinP(0), nullptr); }
 
 TEST(MinP, KeepsWhatIsLikelyEnoughBesideTheBest) {
   const auto log = [](double probability) { return static_cast<float>(std::log(probability)); };
   const Candidates candidates = MakeCandidates({log(0.1), log(0.5), log(0.25), log(0.15)});
-  EXPECT_THAT(IdsOf(Apply(*Make(0.19), candidates)), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.21), candidates)), ElementsAre(1, 2, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.31), candidates)), ElementsAre(1, 2));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.5), candidates)), ElementsAre(1, 2)) << "exactly min_p is enough";
-  EXPECT_THAT(IdsOf(Apply(*Make(0.51), candidates)), ElementsAre(1));
-  EXPECT_TRUE(Make(0.5)->KeepsBest());
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(0.19), candidates)), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(0.21), candidates)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(0.31), candidates)), ElementsAre(1, 2));
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(0.5), candidates)), ElementsAre(1, 2)) << "exactly min_p is enough";
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(0.51), candidates)), ElementsAre(1));
+  EXPECT_TRUE(NewMinP(0.5)->KeepsBest());
 }
 
 TEST(MinP, OfOneKeepsTheBestAndItsEquals) {
-  EXPECT_THAT(IdsOf(Apply(*Make(1), MakeCandidates({1, 7, 7, 6.9999995f}))), ElementsAre(1, 2));
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(1), MakeCandidates({1, 7, 7, 6.9999995f}))), ElementsAre(1, 2));
 }
 
 TEST(MinP, DropsWhatCannotBePicked) {
-  EXPECT_THAT(IdsOf(Apply(*Make(1e-300), MakeCandidates({kTestNaN, -3, -kTestInfinity, -600, -800}))),
+  EXPECT_THAT(IdsOf(Apply(*NewMinP(1e-300), MakeCandidates({kTestNaN, -3, -kTestInfinity, -600, -800}))),
               ElementsAre(1, 3));
 }
 
@@ -48,7 +48,7 @@ TEST(MinP, HoldsItsDefinitionOnRandomRows) {
     const std::vector<float> row = NormalRow(rng, static_cast<int64_t>(1 + rng() % 400), 3);
     const double p = static_cast<double>(1 + rng() % 999) / 1'000;
     const float max = *std::max_element(row.begin(), row.end());
-    Candidates kept = Apply(*Make(p), MakeCandidates(row));
+    Candidates kept = Apply(*NewMinP(p), MakeCandidates(row));
     for (size_t i = 0; i < row.size(); ++i) {
       const double ratio = std::exp(static_cast<double>(row[i]) - max);
       const bool found = kept.Find(static_cast<int32_t>(i)) >= 0;

@@ -22,7 +22,7 @@ SamplingParams Params(int32_t version, double tau = 5, double eta = 0.1) {
   return params;
 }
 
-Sampler MakeSampler(const SamplingParams& params, int64_t vocab_size) {
+Sampler MirostatSampler(const SamplingParams& params, int64_t vocab_size) {
   Result<Sampler> sampler = Sampler::Create(params, vocab_size);
   EXPECT_TRUE(sampler.ok()) << sampler.status().ToString();
   return std::move(sampler).value();
@@ -100,12 +100,12 @@ TEST(Mirostat, Version1AgreesWithItsFormulaOnRandomRows) {
 
 TEST(Mirostat, TakesRowsWithoutAChoice) {
   for (const int32_t version : {1, 2}) {
-    Sampler sampler = MakeSampler(Params(version), 3);
+    Sampler sampler = MirostatSampler(Params(version), 3);
     const auto token = sampler.Sample(std::vector<float>{kTestNaN, 4, -kTestInfinity}, {}, {}, 0);
     ASSERT_TRUE(token.ok());
     EXPECT_EQ(token->id, 1);
     EXPECT_NEAR(*token->state.mirostat_mu, 10 + 0.5, 1e-6) << "no surprise: 10 - 0.1 * (0 - 5)";
-    ASSERT_TRUE(MakeSampler(Params(version), 1).Sample(std::vector<float>{7}, {}, {}, 0).ok());
+    ASSERT_TRUE(MirostatSampler(Params(version), 1).Sample(std::vector<float>{7}, {}, {}, 0).ok());
   }
 }
 
@@ -113,7 +113,7 @@ TEST(Mirostat, TakesRowsWithoutAChoice) {
 TEST(Mirostat, StateFollowsTheSurprise) {
   std::mt19937 rng(1);
   for (const int32_t version : {1, 2}) {
-    Sampler sampler = MakeSampler(Params(version, 3, 0.25), 400);
+    Sampler sampler = MirostatSampler(Params(version, 3, 0.25), 400);
     SamplerState state;
     double mu = 6;
     for (int64_t position = 0; position < 100; ++position) {
@@ -137,7 +137,7 @@ TEST(Mirostat, AverageSurpriseIsTau) {
     for (const double tau : {4.5, 6.0, 7.5}) {
       SamplingParams params = Params(version, tau);
       params.seed = 9;
-      Sampler sampler = MakeSampler(params, 2'000);
+      Sampler sampler = MirostatSampler(params, 2'000);
       SamplerState state;
       double sum = 0;
       for (int64_t position = 0; position < kTokens; ++position) {
@@ -155,7 +155,7 @@ TEST(Mirostat, SamplingRemembersNothingButTheState) {
   std::mt19937 rng(1);
   const std::vector<float> row = NormalRow(rng, 500, 2);
   for (const int32_t version : {1, 2}) {
-    Sampler sampler = MakeSampler(Params(version), 500);
+    Sampler sampler = MirostatSampler(Params(version), 500);
     const SamplerState state{.mirostat_mu = 3.5};
     const auto first = sampler.Sample(row, {}, {}, 7, state);
     const int32_t id = first->id;
@@ -170,11 +170,11 @@ TEST(Mirostat, SamplingRemembersNothingButTheState) {
 TEST(Mirostat, LeavesTheStateOfOthersAlone) {
   const std::vector<float> row = {1, 2, 3};
   const SamplerState state{.mirostat_mu = 3.5};
-  EXPECT_EQ(MakeSampler({}, 3).Sample(row, {}, {}, 0, state)->state.mirostat_mu, 3.5);
-  EXPECT_EQ(MakeSampler({}, 3).Sample(row, {}, {}, 0)->state.mirostat_mu, std::nullopt);
+  EXPECT_EQ(MirostatSampler({}, 3).Sample(row, {}, {}, 0, state)->state.mirostat_mu, 3.5);
+  EXPECT_EQ(MirostatSampler({}, 3).Sample(row, {}, {}, 0)->state.mirostat_mu, std::nullopt);
   SamplingParams greedy = Params(2);
   greedy.temperature = 0;
-  Sampler sampler = MakeSampler(greedy, 3);
+  Sampler sampler = MirostatSampler(greedy, 3);
   EXPECT_EQ(sampler.Sample(row, {}, {}, 0)->id, 2);
   EXPECT_EQ(sampler.Sample(row, {}, {}, 0)->state.mirostat_mu, std::nullopt);
 }
@@ -188,7 +188,7 @@ TEST(Mirostat, TakesThePlaceOfTheFilters) {
   params.top_n_sigma = 0.01;
   params.repetition_penalty = 2;
   EXPECT_FALSE(IsGreedy(params));
-  Sampler sampler = MakeSampler(params, 3);
+  Sampler sampler = MirostatSampler(params, 3);
   std::vector<int> counts(3);
   const std::vector<float> row = {0, 0.1f, -50};
   const std::vector<int32_t> output = {2};

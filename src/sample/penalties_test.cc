@@ -107,13 +107,13 @@ TEST(Penalties, PassOverHistoryThatIsNoToken) {
 }
 
 TEST(Penalties, LeaveBannedTokensBannedAndOthersFinite) {
-  constexpr float kMax = std::numeric_limits<float>::max();
-  EXPECT_THAT(Penalise(Repetition(1e-30), {-kTestInfinity, kMax, 1e30f}, {{0, 1, 2}, {}}),
-              ElementsAre(-kTestInfinity, kMax, kMax));
-  EXPECT_THAT(Penalise(Repetition(10), {-kTestInfinity, -kMax, 0}, {{0, 1, 2}, {}}),
-              ElementsAre(-kTestInfinity, -kMax, 0));
-  EXPECT_THAT(Penalise(PresenceFrequency(2, 2), {-kTestInfinity, -kMax, 0}, {{}, {0, 1, 2}}),
-              ElementsAre(-kTestInfinity, -kMax, -4));
+  constexpr float kLargestFloat = std::numeric_limits<float>::max();
+  EXPECT_THAT(Penalise(Repetition(1e-30), {-kTestInfinity, kLargestFloat, 1e30f}, {{0, 1, 2}, {}}),
+              ElementsAre(-kTestInfinity, kLargestFloat, kLargestFloat));
+  EXPECT_THAT(Penalise(Repetition(10), {-kTestInfinity, -kLargestFloat, 0}, {{0, 1, 2}, {}}),
+              ElementsAre(-kTestInfinity, -kLargestFloat, 0));
+  EXPECT_THAT(Penalise(PresenceFrequency(2, 2), {-kTestInfinity, -kLargestFloat, 0}, {{}, {0, 1, 2}}),
+              ElementsAre(-kTestInfinity, -kLargestFloat, -4));
 }
 
 TEST(Penalties, WorkOnAListThatHasLostCandidates) {

@@ -19,19 +19,19 @@ using ::testing::Contains;
 using ::testing::Each;
 
 using Names = std::vector<std::string>;
-using Change = std::function<void(SamplingParams&)>;
+using ChainChange = std::function<void(SamplingParams&)>;
 
 const Names kDefault = {"penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature"};
 
-SamplingParams ParamsWith(const Change& change) {
+SamplingParams ChainParamsWith(const ChainChange& change) {
   SamplingParams params;
   params.top_logprobs = -1;
   change(params);
   return params;
 }
 
-std::vector<int32_t> PickMany(const SamplingParams& params, const std::vector<float>& row, int64_t num_positions = 60,
-                              const std::vector<int32_t>& output = {}) {
+std::vector<int32_t> PickManyByChain(const SamplingParams& params, const std::vector<float>& row,
+                                     int64_t num_positions = 60, const std::vector<int32_t>& output = {}) {
   Result<Sampler> sampler = Sampler::Create(params, static_cast<int64_t>(row.size()));
   EXPECT_TRUE(sampler.ok()) << sampler.status().ToString();
   std::vector<int32_t> ids;
@@ -52,7 +52,7 @@ TEST(SamplerChain, DefaultOrderIsTheStatedOne) {
 }
 
 // Settings drawn from raw bits, so that every standard library makes the same ones.
-uint64_t HashOfPicks(const Change& change) {
+uint64_t HashOfPicks(const ChainChange& change) {
   std::mt19937 rng(7);
   uint64_t hash = 1469598103934665603u;  // FNV-1a
   for (int round = 0; round < 400; ++round) {
@@ -99,25 +99,26 @@ TEST(SamplerChain, StepsThatAreOffChangeNoToken) {
 
 TEST(SamplerChain, StepsThatAreNotNamedDoNotAct) {
   const std::vector<float> row = LogsOf({0.4, 0.3, 0.2, 0.1});
-  const Change all = [](auto& p) { p.top_k = 1, p.temperature = 0, p.top_p = 0, p.repetition_penalty = 10; };
-  EXPECT_THAT(PickMany(ParamsWith(all), row), Each(0));
-  const SamplingParams none = ParamsWith([&](auto& p) { all(p), p.samplers = Names{}; });
+  const ChainChange all = [](auto& p) { p.top_k = 1, p.temperature = 0, p.top_p = 0, p.repetition_penalty = 10; };
+  EXPECT_THAT(PickManyByChain(ChainParamsWith(all), row), Each(0));
+  const SamplingParams none = ChainParamsWith([&](auto& p) { all(p), p.samplers = Names{}; });
   EXPECT_FALSE(IsGreedy(none));
-  EXPECT_EQ(PickMany(none, row), PickMany(ParamsWith([](auto&) {}), row)) << "drawn from the model";
+  EXPECT_EQ(PickManyByChain(none, row), PickManyByChain(ChainParamsWith([](auto&) {}), row)) << "drawn from the model";
 }
 
 // {0.4, 0.3, 0.2, 0.1}: with top_k = 2 first, 0.55 of what is left is the best alone, 4/7; with top_p first two stay.
 TEST(SamplerChain, OrderIsHonoured) {
   const std::vector<float> row = LogsOf({0.4, 0.3, 0.2, 0.1});
   const auto picks = [&](Names names) {
-    return PickMany(ParamsWith([&](auto& p) { p.top_k = 2, p.top_p = 0.55, p.samplers = std::move(names); }), row);
+    return PickManyByChain(
+        ChainParamsWith([&](auto& p) { p.top_k = 2, p.top_p = 0.55, p.samplers = std::move(names); }), row);
   };
   EXPECT_THAT(picks({"top_k", "top_p"}), Each(0));
   EXPECT_THAT(picks({"top_p", "top_k"}), Contains(1));
   // At temperature 2 the best two have less than 0.6 of the probability, and a third is needed.
   const auto with_temperature = [&](Names names) {
-    return PickMany(ParamsWith([&](auto& p) { p.temperature = 2, p.top_p = 0.65, p.samplers = std::move(names); }),
-                    row);
+    return PickManyByChain(
+        ChainParamsWith([&](auto& p) { p.temperature = 2, p.top_p = 0.65, p.samplers = std::move(names); }), row);
   };
   EXPECT_THAT(with_temperature({"top_p", "temperature"}), Each(testing::Le(1)));
   EXPECT_THAT(with_temperature({"temperature", "top_p"}), Contains(2));
@@ -127,11 +128,12 @@ TEST(SamplerChain, OrderIsHonoured) {
 TEST(SamplerChain, GreedyStepsActWhereTheyStand) {
   const std::vector<float> row = LogsOf({0.4, 0.3, 0.2, 0.1});
   const std::vector<int32_t> output = {0};
-  for (const Change& greedy : std::vector<Change>{[](auto& p) { p.top_k = 1; }, [](auto& p) { p.top_p = 0; },
-                                                  [](auto& p) { p.temperature = 0; }}) {
+  for (const ChainChange& greedy : std::vector<ChainChange>{[](auto& p) { p.top_k = 1; }, [](auto& p) { p.top_p = 0; },
+                                                            [](auto& p) { p.temperature = 0; }}) {
     const auto picks = [&](Names names) {
-      return PickMany(ParamsWith([&](auto& p) { greedy(p), p.presence_penalty = 2, p.samplers = std::move(names); }),
-                      row, 20, output);
+      return PickManyByChain(
+          ChainParamsWith([&](auto& p) { greedy(p), p.presence_penalty = 2, p.samplers = std::move(names); }), row, 20,
+          output);
     };
     EXPECT_THAT(picks({"penalties", "top_k", "top_p", "temperature"}), Each(1));
     EXPECT_THAT(picks({"top_k", "top_p", "temperature", "penalties"}), Each(0));
@@ -143,10 +145,10 @@ TEST(SamplerChain, GreedySamplersKeepFiltersBeforeStepsThatReorder) {
   const std::vector<float> row = LogsOf({0.4, 0.3, 0.2, 0.1});
   const std::vector<int32_t> output = {0, 1};
   const auto picks = [&](Names names) {
-    return PickMany(ParamsWith([&](auto& p) {
-                      p.temperature = 0, p.top_k = 2, p.presence_penalty = 2, p.samplers = std::move(names);
-                    }),
-                    row, 20, output);
+    return PickManyByChain(ChainParamsWith([&](auto& p) {
+                             p.temperature = 0, p.top_k = 2, p.presence_penalty = 2, p.samplers = std::move(names);
+                           }),
+                           row, 20, output);
   };
   EXPECT_THAT(picks({"penalties", "top_k", "temperature"}), Each(2));
   EXPECT_THAT(picks({"top_k", "penalties", "temperature"}), Each(0));
@@ -155,13 +157,14 @@ TEST(SamplerChain, GreedySamplersKeepFiltersBeforeStepsThatReorder) {
 // The entropy of {0.5, 0.25, 0.125, 0.125} is nearest the surprise of 0.25.
 TEST(SamplerChain, GreedyTakesTheBestOfTheTypical) {
   const std::vector<float> row = LogsOf({0.5, 0.25, 0.125, 0.125});
-  EXPECT_THAT(PickMany(ParamsWith([](auto& p) { p.temperature = 0, p.typical_p = 0.2; }), row), Each(1));
-  EXPECT_THAT(PickMany(ParamsWith([](auto& p) { p.top_k = 1, p.typical_p = 0.2; }), row), Each(0)) << "comes first";
+  EXPECT_THAT(PickManyByChain(ChainParamsWith([](auto& p) { p.temperature = 0, p.typical_p = 0.2; }), row), Each(1));
+  EXPECT_THAT(PickManyByChain(ChainParamsWith([](auto& p) { p.top_k = 1, p.typical_p = 0.2; }), row), Each(0))
+      << "comes first";
 }
 
 TEST(SamplerChain, ATemperatureOfZeroIsGreedyWhateverItsRange) {
   const std::vector<float> row = {1, 1.1f, 1};
-  EXPECT_THAT(PickMany(ParamsWith([](auto& p) { p.temperature = 0, p.dynatemp_range = 5; }), row), Each(1));
+  EXPECT_THAT(PickManyByChain(ChainParamsWith([](auto& p) { p.temperature = 0, p.dynatemp_range = 5; }), row), Each(1));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace adit::sample {
 namespace {
 
-Sampler MakeSampler(const SamplingParams& params, int64_t vocab_size) {
+Sampler LogprobsSampler(const SamplingParams& params, int64_t vocab_size) {
   Result<Sampler> sampler = Sampler::Create(params, vocab_size, {.max_top_logprobs = 1'000});
   EXPECT_TRUE(sampler.ok()) << sampler.status().ToString();
   return std::move(sampler).value();
@@ -21,7 +21,7 @@ TEST(SamplerLogprobs, OfTheSampledTokenAreAlwaysTold) {
   std::mt19937 rng(1);
   const std::vector<float> row = NormalRow(rng, 400, 3);
   const std::vector<double> exact = ExactLogSoftmax(row);
-  Sampler sampler = MakeSampler({}, 400);
+  Sampler sampler = LogprobsSampler({}, 400);
   for (int64_t position = 0; position < 100; ++position) {
     const auto token = sampler.Sample(row, {}, {}, position);
     ASSERT_TRUE(token.ok());
@@ -34,7 +34,7 @@ TEST(SamplerLogprobs, OfTheSampledTokenAreAlwaysTold) {
 TEST(SamplerLogprobs, AreLeftOutOnRequest) {
   SamplingParams params;
   params.top_logprobs = -1;
-  Sampler sampler = MakeSampler(params, 3);
+  Sampler sampler = LogprobsSampler(params, 3);
   const auto token = sampler.Sample(std::vector<float>{1, 2, 3}, {}, {}, 0);
   ASSERT_TRUE(token.ok());
   EXPECT_TRUE(std::isnan(token->logprob));
@@ -46,7 +46,7 @@ TEST(SamplerLogprobs, OfAlternativesFallAndEqualOnesAreOrderedById) {
   for (const int32_t count : {1, 5, 20}) {
     SamplingParams params;
     params.top_logprobs = count;
-    Sampler sampler = MakeSampler(params, 300);
+    Sampler sampler = LogprobsSampler(params, 300);
     for (int round = 0; round < 50; ++round) {
       const std::vector<float> row = round % 2 == 0 ? RowWithTies(rng, 300) : NormalRow(rng, 300, 2);
       const std::vector<int32_t> ranked = RankedIds(row);
@@ -76,7 +76,7 @@ TEST(SamplerLogprobs, OfTheWholeVocabularyAddUpToOne) {
   for (const double sigma : {0.0, 1.0, 10.0}) {
     SamplingParams params;
     params.top_logprobs = 1'000;
-    Sampler sampler = MakeSampler(params, 1'000);
+    Sampler sampler = LogprobsSampler(params, 1'000);
     const auto token = sampler.Sample(NormalRow(rng, 1'000, sigma), {}, {}, 0);
     ASSERT_TRUE(token.ok());
     ASSERT_EQ(token->top.size(), 1'000u);
@@ -98,7 +98,7 @@ TEST(SamplerLogprobs, AreTheModelsWhateverTheParams) {
   params.repetition_penalty = 1.5;
   params.logit_bias = {{best, -3}, {7, 2}};
   const std::vector<int32_t> output = {best, 7, 9};
-  Sampler sampler = MakeSampler(params, 200);
+  Sampler sampler = LogprobsSampler(params, 200);
   const auto token = sampler.Sample(row, {}, output, 3);
   ASSERT_TRUE(token.ok());
   EXPECT_NEAR(token->logprob, exact[static_cast<size_t>(token->id)], 3e-6);
@@ -111,7 +111,7 @@ TEST(SamplerLogprobs, OfABannedBestTokenStayInTheList) {
   params.temperature = 0;
   params.top_logprobs = 2;
   params.logit_bias = {{1, -std::numeric_limits<double>::infinity()}};
-  Sampler sampler = MakeSampler(params, 3);
+  Sampler sampler = LogprobsSampler(params, 3);
   const auto token = sampler.Sample(std::vector<float>{1, 5, 2}, {}, {}, 0);
   ASSERT_TRUE(token.ok());
   EXPECT_EQ(token->id, 2);
@@ -122,7 +122,7 @@ TEST(SamplerLogprobs, OfABannedBestTokenStayInTheList) {
 TEST(SamplerLogprobs, AreFewerWhereFewerTokensArePossible) {
   SamplingParams params;
   params.top_logprobs = 20;
-  Sampler sampler = MakeSampler(params, 4);
+  Sampler sampler = LogprobsSampler(params, 4);
   const auto token = sampler.Sample(std::vector<float>{1, kTestNaN, -kTestInfinity, -500}, {}, {}, 0);
   ASSERT_TRUE(token.ok());
   ASSERT_EQ(token->top.size(), 2u);

@@ -96,18 +96,18 @@ TEST(SamplerMemory, FiltersAllocateNothing) {
 }
 
 TEST(SamplerMemory, OtherStepsAllocateNothing) {
-  using Change = void (*)(SamplingParams&);
-  for (const Change change :
-       std::vector<Change>{[](auto& p) { p.typical_p = 0.5; }, [](auto& p) { p.top_n_sigma = 1; },
-                           [](auto& p) { p.xtc_probability = 0.5, p.xtc_threshold = 1e-4; },
-                           [](auto& p) { p.dynatemp_range = 0.5; }, [](auto& p) { p.mirostat = 1; },
-                           [](auto& p) { p.mirostat = 2; }, [](auto& p) { p.no_repeat_ngram_size = 3; },
-                           [](auto& p) {
-                             p.bad_words = {{4, 4}, {7}};
-                           },
-                           [](auto& p) {
-                             p.allowed_token_ids = {17, 18, 19};
-                           }}) {
+  using MemoryChange = void (*)(SamplingParams&);
+  for (const MemoryChange change :
+       std::vector<MemoryChange>{[](auto& p) { p.typical_p = 0.5; }, [](auto& p) { p.top_n_sigma = 1; },
+                                 [](auto& p) { p.xtc_probability = 0.5, p.xtc_threshold = 1e-4; },
+                                 [](auto& p) { p.dynatemp_range = 0.5; }, [](auto& p) { p.mirostat = 1; },
+                                 [](auto& p) { p.mirostat = 2; }, [](auto& p) { p.no_repeat_ngram_size = 3; },
+                                 [](auto& p) {
+                                   p.bad_words = {{4, 4}, {7}};
+                                 },
+                                 [](auto& p) {
+                                   p.allowed_token_ids = {17, 18, 19};
+                                 }}) {
     SamplingParams params;
     change(params);
     ExpectNoAllocation(params);

@@ -15,19 +15,20 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr int64_t kVocabSize = 1'000;
+constexpr int64_t kParamsVocabSize = 1'000;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-using Change = std::function<void(SamplingParams&)>;
+using ParamsChange = std::function<void(SamplingParams&)>;
 
-Status ValidateWith(const Change& change) {
+Status ValidateWith(const ParamsChange& change) {
   SamplingParams params;
   change(params);
-  return Validate(params, kVocabSize);
+  return Validate(params, kParamsVocabSize);
 }
 
-void ExpectRefused(const Change& change, const std::string& field, const std::string& value, const std::string& range) {
+void ExpectRefused(const ParamsChange& change, const std::string& field, const std::string& value,
+                   const std::string& range) {
   const Status status = ValidateWith(change);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), AllOf(HasSubstr(field), HasSubstr(value), HasSubstr(range)));
@@ -44,7 +45,7 @@ TEST(SamplingParams, EndsOfRangesAreValid) {
   EXPECT_TRUE(ValidateWith([](auto& p) { p.temperature = 1e-300; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.temperature = 2; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.top_k = -1; }).ok());
-  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_k = kVocabSize; }).ok());
+  EXPECT_TRUE(ValidateWith([](auto& p) { p.top_k = kParamsVocabSize; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.top_p = 0; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.min_p = 1; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.repetition_penalty = 10; }).ok());
@@ -88,7 +89,7 @@ TEST(SamplingParams, EndsOfRangesOfTheOtherStepsAreValid) {
   EXPECT_TRUE(ValidateWith([](auto& p) { p.dry_multiplier = 1e300, p.dry_base = 1.0001; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.dry_allowed_length = 0, p.dry_penalty_last_n = 0; }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) {
-                p.dry_sequence_breakers.tokens.assign(kVocabSize, 999);
+                p.dry_sequence_breakers.tokens.assign(kParamsVocabSize, 999);
                 p.dry_sequence_breakers.sequences.assign(kMaxDryBreakerSequences, std::vector<int32_t>(64));
               }).ok());
   EXPECT_TRUE(ValidateWith([](auto& p) { p.mirostat = 2, p.mirostat_tau = 1e-9, p.mirostat_eta = 1; }).ok());
@@ -173,13 +174,13 @@ TEST(SamplingParams, LimitsMayBeSet) {
   SamplingParams params;
   params.temperature = 100;
   params.top_logprobs = 1'000;
-  EXPECT_TRUE(Validate(params, kVocabSize, {.max_temperature = 100, .max_top_logprobs = 1'000}).ok());
-  EXPECT_FALSE(Validate(params, kVocabSize, {.max_temperature = 99, .max_top_logprobs = 1'000}).ok());
-  EXPECT_FALSE(Validate(params, kVocabSize, {.max_temperature = 100, .max_top_logprobs = 999}).ok());
+  EXPECT_TRUE(Validate(params, kParamsVocabSize, {.max_temperature = 100, .max_top_logprobs = 1'000}).ok());
+  EXPECT_FALSE(Validate(params, kParamsVocabSize, {.max_temperature = 99, .max_top_logprobs = 1'000}).ok());
+  EXPECT_FALSE(Validate(params, kParamsVocabSize, {.max_temperature = 100, .max_top_logprobs = 999}).ok());
 }
 
 TEST(SamplingParams, GreedyMeansThatNothingIsDrawn) {
-  const auto greedy = [](const Change& change) {
+  const auto greedy = [](const ParamsChange& change) {
     SamplingParams params;
     change(params);
     return IsGreedy(params);

@@ -13,30 +13,30 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(int64_t k) {
+std::unique_ptr<Processor> NewTopK(int64_t k) {
   SamplingParams params;
   params.top_k = k;
   return MakeTopK(params);
 }
 
 TEST(TopK, IsNoStepWhenOff) {
-  EXPECT_EQ(Make(0), nullptr);
-  EXPECT_EQ(Make(-1), nullptr);
+  EXPECT_EQ(NewTopK(0), nullptr);
+  EXPECT_EQ(NewTopK(-1), nullptr);
 }
 
 TEST(TopK, KeepsTheBestAndOfEqualOnesTheLowerIds) {
   const Candidates candidates = MakeCandidates({1, 3, 2, 3, 2, 2});
-  EXPECT_THAT(IdsOf(Apply(*Make(1), candidates)), ElementsAre(1));
-  EXPECT_THAT(IdsOf(Apply(*Make(3), candidates)), ElementsAre(1, 2, 3));
-  EXPECT_THAT(LogitsOf(Apply(*Make(3), candidates)), ElementsAre(3, 2, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(4), candidates)), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(IdsOf(Apply(*Make(6), candidates)), ElementsAre(0, 1, 2, 3, 4, 5));
-  EXPECT_TRUE(Make(3)->KeepsBest());
+  EXPECT_THAT(IdsOf(Apply(*NewTopK(1), candidates)), ElementsAre(1));
+  EXPECT_THAT(IdsOf(Apply(*NewTopK(3), candidates)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(LogitsOf(Apply(*NewTopK(3), candidates)), ElementsAre(3, 2, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopK(4), candidates)), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(IdsOf(Apply(*NewTopK(6), candidates)), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_TRUE(NewTopK(3)->KeepsBest());
 }
 
 TEST(TopK, KeepsNoMoreThanCanBePicked) {
   const Candidates candidates = MakeCandidates({kTestNaN, 1, -kTestInfinity, 2, kTestNaN});
-  EXPECT_THAT(IdsOf(Apply(*Make(4), candidates)), ElementsAre(1, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopK(4), candidates)), ElementsAre(1, 3));
 }
 
 TEST(TopK, AgreesWithSortingOnRandomRows) {
@@ -48,7 +48,7 @@ TEST(TopK, AgreesWithSortingOnRandomRows) {
     std::vector<int32_t> expected = RankedIds(row);
     expected.resize(static_cast<size_t>(k));
     std::sort(expected.begin(), expected.end());
-    ASSERT_EQ(IdsOf(Apply(*Make(k), MakeCandidates(row))), expected) << "round " << round;
+    ASSERT_EQ(IdsOf(Apply(*NewTopK(k), MakeCandidates(row))), expected) << "round " << round;
   }
 }
 

@@ -14,40 +14,42 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(double n) {
+std::unique_ptr<Processor> NewTopNSigma(double n) {
   SamplingParams params;
   params.top_n_sigma = n;
   return MakeTopNSigma(params);
 }
 
 TEST(TopNSigma, IsNoStepWhenOff) {
-  EXPECT_EQ(Make(-1), nullptr);
-  EXPECT_EQ(Make(0), nullptr);
+  EXPECT_EQ(NewTopNSigma(-1), nullptr);
+  EXPECT_EQ(NewTopNSigma(0), nullptr);
 }
 
 // Mean 5, squares of the distances 16 + 4 + 4 + 16 = 40, over four of them: the deviation is sqrt(10) = 3.1623.
 TEST(TopNSigma, KeepsWhatIsWithinNDeviationsOfTheBest) {
   const Candidates candidates = MakeCandidates({1, 3, -kTestInfinity, 7, 9});
-  EXPECT_THAT(IdsOf(Apply(*Make(0.1), candidates)), ElementsAre(4));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.63), candidates)), ElementsAre(4));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.64), candidates)), ElementsAre(3, 4));
-  EXPECT_THAT(IdsOf(Apply(*Make(1.89), candidates)), ElementsAre(3, 4));
-  EXPECT_THAT(IdsOf(Apply(*Make(1.90), candidates)), ElementsAre(1, 3, 4));
-  EXPECT_THAT(IdsOf(Apply(*Make(2.54), candidates)), ElementsAre(0, 1, 3, 4));
-  EXPECT_TRUE(Make(1)->KeepsBest());
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(0.1), candidates)), ElementsAre(4));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(0.63), candidates)), ElementsAre(4));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(0.64), candidates)), ElementsAre(3, 4));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1.89), candidates)), ElementsAre(3, 4));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1.90), candidates)), ElementsAre(1, 3, 4));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(2.54), candidates)), ElementsAre(0, 1, 3, 4));
+  EXPECT_TRUE(NewTopNSigma(1)->KeepsBest());
 }
 
 TEST(TopNSigma, KeepsATokenAtExactlyN) {
-  EXPECT_THAT(IdsOf(Apply(*Make(2), MakeCandidates({-1, 1, -1, 1}))), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(1e-300), MakeCandidates({2, 2, 2}))), ElementsAre(0, 1, 2));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(2), MakeCandidates({-1, 1, -1, 1}))), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1e-300), MakeCandidates({2, 2, 2}))), ElementsAre(0, 1, 2));
 }
 
 TEST(TopNSigma, TakesExtremeRows) {
-  constexpr float kMax = std::numeric_limits<float>::max();
-  EXPECT_THAT(IdsOf(Apply(*Make(1), MakeCandidates({5}))), ElementsAre(0));
-  EXPECT_THAT(IdsOf(Apply(*Make(1), MakeCandidates({kMax, -kMax, kTestNaN}))), ElementsAre(0));
-  EXPECT_THAT(IdsOf(Apply(*Make(1e308), MakeCandidates({kMax, -kMax, kTestNaN}))), ElementsAre(0, 1));
-  EXPECT_THAT(IdsOf(Apply(*Make(1), MakeCandidates({1, kTestInfinity, 2, kTestInfinity}))), ElementsAre(1, 3));
+  constexpr float kLargestFloat = std::numeric_limits<float>::max();
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1), MakeCandidates({5}))), ElementsAre(0));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1), MakeCandidates({kLargestFloat, -kLargestFloat, kTestNaN}))),
+              ElementsAre(0));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1e308), MakeCandidates({kLargestFloat, -kLargestFloat, kTestNaN}))),
+              ElementsAre(0, 1));
+  EXPECT_THAT(IdsOf(Apply(*NewTopNSigma(1), MakeCandidates({1, kTestInfinity, 2, kTestInfinity}))), ElementsAre(1, 3));
 }
 
 TEST(TopNSigma, AgreesWithItsDefinitionOnRandomRows) {
@@ -71,7 +73,7 @@ TEST(TopNSigma, AgreesWithItsDefinitionOnRandomRows) {
     for (size_t i = 0; i < row.size(); ++i) {
       if (row[i] >= threshold) expected.push_back(static_cast<int32_t>(i));
     }
-    ASSERT_EQ(IdsOf(Apply(*Make(n), MakeCandidates(row))), expected) << "round " << round;
+    ASSERT_EQ(IdsOf(Apply(*NewTopNSigma(n), MakeCandidates(row))), expected) << "round " << round;
   }
 }
 

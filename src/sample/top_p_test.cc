@@ -14,46 +14,47 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(double p) {
+std::unique_ptr<Processor> NewTopP(double p) {
   SamplingParams params;
   params.top_p = p;
   return MakeTopP(params);
 }
 
-TEST(TopP, IsNoStepWhenOff) { EXPECT_EQ(Make(1), nullptr); }
+TEST(TopP, IsNoStepWhenOff) { EXPECT_EQ(NewTopP(1), nullptr); }
 
 TEST(TopP, KeepsTheSmallestSetThatReachesP) {
   const Candidates candidates = MakeCandidates(LogsOf({0.05, 0.5, 0.15, 0.3}));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.01), candidates)), ElementsAre(1));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.49), candidates)), ElementsAre(1));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.51), candidates)), ElementsAre(1, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.79), candidates)), ElementsAre(1, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.81), candidates)), ElementsAre(1, 2, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.96), candidates)), ElementsAre(0, 1, 2, 3));
-  EXPECT_TRUE(Make(0.5)->KeepsBest());
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.01), candidates)), ElementsAre(1));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.49), candidates)), ElementsAre(1));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.51), candidates)), ElementsAre(1, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.79), candidates)), ElementsAre(1, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.81), candidates)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.96), candidates)), ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(NewTopP(0.5)->KeepsBest());
 }
 
 // Equal logits weigh exactly 1, so nothing is rounded: reaching p exactly is enough.
 TEST(TopP, CountsEqualCandidatesByTheirIds) {
   const Candidates candidates = MakeCandidates(std::vector<float>(8, -3.0f));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.0), candidates)), ElementsAre(0));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.125), candidates)), ElementsAre(0));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.126), candidates)), ElementsAre(0, 1));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.5), candidates)), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.0), candidates)), ElementsAre(0));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.125), candidates)), ElementsAre(0));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.126), candidates)), ElementsAre(0, 1));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.5), candidates)), ElementsAre(0, 1, 2, 3));
   const Candidates many = MakeCandidates(std::vector<float>(100'000, 1.5f));
-  EXPECT_EQ(Apply(*Make(0.5), many).size(), 50'000);
-  EXPECT_EQ(Apply(*Make(0.999), many).size(), 99'900);
+  EXPECT_EQ(Apply(*NewTopP(0.5), many).size(), 50'000);
+  EXPECT_EQ(Apply(*NewTopP(0.999), many).size(), 99'900);
 }
 
 TEST(TopP, DropsWhatCannotBePicked) {
   const Candidates candidates = MakeCandidates({kTestNaN, 0, -kTestInfinity, 0, -300});
-  EXPECT_THAT(IdsOf(Apply(*Make(0.9), candidates)), ElementsAre(1, 3));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.999999), MakeCandidates({-kTestInfinity, 4}))), ElementsAre(1));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.9), candidates)), ElementsAre(1, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.999999), MakeCandidates({-kTestInfinity, 4}))), ElementsAre(1));
 }
 
 TEST(TopP, TakesLogitsAtTheEndsOfTheirRange) {
-  constexpr float kMax = std::numeric_limits<float>::max();
-  EXPECT_THAT(IdsOf(Apply(*Make(0.9), MakeCandidates({-kMax, kMax, 0, kMax}))), ElementsAre(1, 3));
+  constexpr float kLargestFloat = std::numeric_limits<float>::max();
+  EXPECT_THAT(IdsOf(Apply(*NewTopP(0.9), MakeCandidates({-kLargestFloat, kLargestFloat, 0, kLargestFloat}))),
+              ElementsAre(1, 3));
 }
 
 // The kept set is the head of the ranking, reaches p, and does not without its last member; to the rounding of float32.
@@ -65,7 +66,7 @@ TEST(TopP, HoldsItsDefinitionOnRandomRows) {
     const std::vector<float> row = round % 4 == 0 ? RowWithTies(rng, vocab_size) : NormalRow(rng, vocab_size, sigma);
     const double p = static_cast<double>(rng() % 1'000) / 1'000;
     SCOPED_TRACE(testing::Message() << "round " << round << ", vocabulary " << vocab_size << ", p " << p);
-    const std::vector<int32_t> kept = IdsOf(Apply(*Make(p), MakeCandidates(row)));
+    const std::vector<int32_t> kept = IdsOf(Apply(*NewTopP(p), MakeCandidates(row)));
     std::vector<int32_t> head = RankedIds(row);
     head.resize(kept.size());
     const std::vector<double> logprobs = ExactLogSoftmax(row);

@@ -14,30 +14,30 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(double p) {
+std::unique_ptr<Processor> NewTypicalP(double p) {
   SamplingParams params;
   params.typical_p = p;
   return MakeTypicalP(params);
 }
 
-TEST(TypicalP, IsNoStepWhenOff) { EXPECT_EQ(Make(1), nullptr); }
+TEST(TypicalP, IsNoStepWhenOff) { EXPECT_EQ(NewTypicalP(1), nullptr); }
 
 // The entropy of {0.5, 0.25, 0.125, 0.125} is 1.75 bits and the surprises are 1, 2, 3 and 3: so 0.25 differs by 0.25,
 // 0.5 by 0.75, and the others by 1.25.
 TEST(TypicalP, TakesTokensByTheirDistanceFromTheEntropy) {
   const Candidates candidates = MakeCandidates(LogsOf({0.5, 0.125, 0.25, 0.125}));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.2), candidates)), ElementsAre(2)) << "not the best";
-  EXPECT_THAT(IdsOf(Apply(*Make(0.26), candidates)), ElementsAre(0, 2));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.74), candidates)), ElementsAre(0, 2));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.76), candidates)), ElementsAre(0, 1, 2)) << "of equal ones the lower id";
-  EXPECT_THAT(IdsOf(Apply(*Make(0.9), candidates)), ElementsAre(0, 1, 2, 3));
-  EXPECT_FALSE(Make(0.5)->KeepsBest());
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.2), candidates)), ElementsAre(2)) << "not the best";
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.26), candidates)), ElementsAre(0, 2));
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.74), candidates)), ElementsAre(0, 2));
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.76), candidates)), ElementsAre(0, 1, 2)) << "of equal ones the lower id";
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.9), candidates)), ElementsAre(0, 1, 2, 3));
+  EXPECT_FALSE(NewTypicalP(0.5)->KeepsBest());
 }
 
 TEST(TypicalP, KeepsOneThatCanBePicked) {
-  EXPECT_THAT(IdsOf(Apply(*Make(1e-9), MakeCandidates({kTestNaN, 1, -kTestInfinity}))), ElementsAre(1));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.999), MakeCandidates({-3}))), ElementsAre(0));
-  EXPECT_THAT(IdsOf(Apply(*Make(0.9), MakeCandidates({1, kTestInfinity, 5, kTestInfinity}))), ElementsAre(1, 3));
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(1e-9), MakeCandidates({kTestNaN, 1, -kTestInfinity}))), ElementsAre(1));
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.999), MakeCandidates({-3}))), ElementsAre(0));
+  EXPECT_THAT(IdsOf(Apply(*NewTypicalP(0.9), MakeCandidates({1, kTestInfinity, 5, kTestInfinity}))), ElementsAre(1, 3));
 }
 
 // The kept are a head of the list by typicality, with as much probability as is asked for and not a token more.
@@ -49,7 +49,7 @@ TEST(TypicalP, AgreesWithItsDefinitionOnRandomRows) {
     if (round % 5 == 0 && row.size() > 2) row[0] = kTestNaN, row[1] = -kTestInfinity;
     const double p = static_cast<double>(1 + rng() % 999) / 1'000;
     SCOPED_TRACE(testing::Message() << "round " << round << ", vocabulary " << row.size() << ", p " << p);
-    const std::vector<int32_t> kept = IdsOf(Apply(*Make(p), MakeCandidates(row)));
+    const std::vector<int32_t> kept = IdsOf(Apply(*NewTypicalP(p), MakeCandidates(row)));
     const std::vector<double> logprobs = ExactLogSoftmax(row);
     double entropy = 0;
     for (const double logprob : logprobs) entropy -= std::isfinite(logprob) ? std::exp(logprob) * logprob : 0;

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Processor> Make(double probability, double threshold, int64_t seed = 0) {
+std::unique_ptr<Processor> NewXtc(double probability, double threshold, int64_t seed = 0) {
   SamplingParams params;
   params.xtc_probability = probability;
   params.xtc_threshold = threshold;
@@ -26,31 +26,31 @@ std::unique_ptr<Processor> Make(double probability, double threshold, int64_t se
 }
 
 TEST(Xtc, IsNoStepWhenOff) {
-  EXPECT_EQ(Make(0, 0.1), nullptr);
-  EXPECT_EQ(Make(1, 0.51), nullptr);
-  EXPECT_NE(Make(1, 0.5), nullptr);
+  EXPECT_EQ(NewXtc(0, 0.1), nullptr);
+  EXPECT_EQ(NewXtc(1, 0.51), nullptr);
+  EXPECT_NE(NewXtc(1, 0.5), nullptr);
 }
 
 TEST(Xtc, DropsTheTopChoicesButTheLast) {
   const Candidates candidates = MakeCandidates(LogsOf({0.3, 0.05, 0.4, 0.2, 0.05}));
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.1), candidates)), ElementsAre(1, 3, 4));
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.25), candidates)), ElementsAre(0, 1, 3, 4));
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.35), candidates)), ElementsAre(0, 1, 2, 3, 4)) << "one top choice stays";
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.45), candidates)), ElementsAre(0, 1, 2, 3, 4)) << "no top choice";
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.01), candidates)), ElementsAre(4)) << "of equal ones the last";
-  EXPECT_FALSE(Make(1, 0.1)->KeepsBest());
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.1), candidates)), ElementsAre(1, 3, 4));
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.25), candidates)), ElementsAre(0, 1, 3, 4));
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.35), candidates)), ElementsAre(0, 1, 2, 3, 4)) << "one top choice stays";
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.45), candidates)), ElementsAre(0, 1, 2, 3, 4)) << "no top choice";
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.01), candidates)), ElementsAre(4)) << "of equal ones the last";
+  EXPECT_FALSE(NewXtc(1, 0.1)->KeepsBest());
 }
 
 TEST(Xtc, CountsATokenAtExactlyTheThreshold) {
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.5), MakeCandidates({3, -kTestInfinity, 3}))), ElementsAre(1, 2));
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0.25), MakeCandidates({1, 1, 1, 1}))), ElementsAre(3));
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.5), MakeCandidates({3, -kTestInfinity, 3}))), ElementsAre(1, 2));
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0.25), MakeCandidates({1, 1, 1, 1}))), ElementsAre(3));
 }
 
 TEST(Xtc, LeavesOneThatCanBePicked) {
-  const Candidates kept = Apply(*Make(1, 0), MakeCandidates({2, 1, -kTestInfinity, 3, kTestNaN, -200}));
+  const Candidates kept = Apply(*NewXtc(1, 0), MakeCandidates({2, 1, -kTestInfinity, 3, kTestNaN, -200}));
   EXPECT_THAT(IdsOf(kept), ElementsAre(2, 4, 5));
   EXPECT_THAT(LogitsOf(kept), ElementsAre(-kTestInfinity, -kTestInfinity, -200));
-  EXPECT_THAT(IdsOf(Apply(*Make(1, 0), MakeCandidates({7}))), ElementsAre(0));
+  EXPECT_THAT(IdsOf(Apply(*NewXtc(1, 0), MakeCandidates({7}))), ElementsAre(0));
 }
 
 TEST(Xtc, AgreesWithItsDefinitionOnRandomRows) {
@@ -66,13 +66,13 @@ TEST(Xtc, AgreesWithItsDefinitionOnRandomRows) {
     std::vector<int32_t> expected(ranked.begin() + (num_top > 1 ? static_cast<std::ptrdiff_t>(num_top) - 1 : 0),
                                   ranked.end());
     std::sort(expected.begin(), expected.end());
-    ASSERT_EQ(IdsOf(Apply(*Make(1, threshold), MakeCandidates(row))), expected) << "round " << round;
+    ASSERT_EQ(IdsOf(Apply(*NewXtc(1, threshold), MakeCandidates(row))), expected) << "round " << round;
   }
 }
 
 // A binomial count of 20,000 with p = 0.3 has a deviation of 65; five of them are missed once in two million runs.
 TEST(Xtc, ActsWithItsProbability) {
-  const std::unique_ptr<Processor> xtc = Make(0.3, 0.2, 77);
+  const std::unique_ptr<Processor> xtc = NewXtc(0.3, 0.2, 77);
   SampleScratch scratch;
   int64_t num_acted = 0;
   for (int64_t position = 0; position < 20'000; ++position) {

@@ -54,16 +54,21 @@ void ArrivalFeed::Complete(int64_t index, std::span<const int32_t> tokens, doubl
   }
 }
 
+std::vector<int64_t> ArrivalFeed::FollowersOf(int64_t index) const {
+  std::vector<int64_t> followers;
+  for (int64_t next = first_follower_[static_cast<size_t>(index)]; next >= 0;
+       next = next_follower_[static_cast<size_t>(next)]) {
+    followers.push_back(next);
+  }
+  return followers;
+}
+
 std::vector<int64_t> ArrivalFeed::Drop(int64_t index) {
-  std::vector<int64_t> dropped;
-  const auto add_followers = [&](int64_t of) {
-    for (int64_t next = first_follower_[static_cast<size_t>(of)]; next >= 0;
-         next = next_follower_[static_cast<size_t>(next)]) {
-      dropped.push_back(next);
-    }
-  };
-  add_followers(index);
-  for (size_t i = 0; i < dropped.size(); ++i) add_followers(dropped[i]);
+  std::vector<int64_t> dropped = FollowersOf(index);
+  for (size_t i = 0; i < dropped.size(); ++i) {
+    const std::vector<int64_t> more = FollowersOf(dropped[i]);
+    dropped.insert(dropped.end(), more.begin(), more.end());
+  }
   return dropped;
 }
 

@@ -32,6 +32,8 @@ class ArrivalFeed {
   // Request `index` has not completed: returns all that would have come after it.
   std::vector<int64_t> Drop(int64_t index);
   bool HasFollowers(int64_t index) const { return first_follower_[static_cast<size_t>(index)] >= 0; }
+  // Those that come right after it.
+  std::vector<int64_t> FollowersOf(int64_t index) const;
 
  private:
   using Arrival = std::pair<double, int64_t>;

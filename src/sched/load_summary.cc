@@ -79,11 +79,23 @@ void SetRates(LoadSummary& summary) {
 
 }  // namespace
 
+namespace {
+
+// Milliseconds, with or without a unit behind them.
+std::optional<double> ReadMilliseconds(std::string_view text) {
+  const double scale = text.ends_with('s') && !text.ends_with("ms") ? 1e3 : 1.0;
+  if (text.ends_with('s')) text.remove_suffix(text.ends_with("ms") ? 2 : 1);
+  const std::optional<double> number = ReadNumber(text);
+  return number ? std::optional<double>(*number * scale) : std::nullopt;
+}
+
+}  // namespace
+
 Result<Objectives> ParseObjectives(std::string_view text) {
   Objectives objectives;
   for (const std::string_view part : SplitText(text, ',')) {
     const std::vector<std::string_view> fields = SplitText(part, ':');
-    const std::optional<double> ms = fields.size() == 2 ? ReadNumber(fields[1]) : std::nullopt;
+    const std::optional<double> ms = fields.size() == 2 ? ReadMilliseconds(fields[1]) : std::nullopt;
     if (!ms || *ms <= 0.0 || (fields[0] != "ttft" && fields[0] != "tpot")) {
       return InvalidArgument("objectives '{}': they are ttft:MS, tpot:MS or both between commas, above 0",
                              text.substr(0, 100));

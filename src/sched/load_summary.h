@@ -53,7 +53,8 @@ struct Objectives {
   double token_interval_s = kNever;  // mean time between tokens after it
   bool any() const { return first_token_s != kNever || token_interval_s != kNever; }
 };
-// "ttft:MS", "tpot:MS" or both between commas, milliseconds above 0. InvalidArgument that names the text.
+// "ttft:MS", "tpot:MS" or both between commas, milliseconds above 0, also written "250ms" or "0.25s". InvalidArgument
+// that names the text.
 Result<Objectives> ParseObjectives(std::string_view text);
 
 struct TenantSummary {
@@ -108,6 +109,11 @@ struct LoadSummary {
   double mean_running = 0.0;      // sequences, while something ran
   PageUseSummary pages;
   FairnessSummary fairness;
+  // Seen by a client of a server: of its steps, pages and tenants nothing is known, and of its queue only what the time
+  // to first token tells.
+  bool from_outside = false;
+  double late_most_s = 0.0;  // after its time, that a request was sent
+  int64_t pieces = 0;        // of answers: parts of streams that told of tokens, one or more
 
   int64_t ended(Ending ending) const { return endings[static_cast<size_t>(ending)]; }
   int64_t refused() const { return ended(Ending::kTooLong) + ended(Ending::kQueueFull) + ended(Ending::kLate); }

@@ -47,6 +47,12 @@ std::string JsonLine(const RequestRecord& record, int status, double seconds, co
                {"status", status},
                {"ms", seconds * 1e3}};
   if (!record.error_code.empty()) line["error"] = record.error_code;
+  for (const guard::Verdict& verdict : record.verdicts) {
+    line["guard"].push_back({{"rule", verdict.rule->name},
+                             {"action", guard::ActionName(verdict.rule->action)},
+                             {"side", guard::SideName(verdict.side)},
+                             {"count", verdict.count}});
+  }
   if (record.generates) {
     line["prompt_tokens"] = record.prompt_tokens;
     line["cached_tokens"] = record.cached_tokens;
@@ -67,6 +73,10 @@ std::string LogLine(const RequestRecord& record, bool client_gone, double second
   std::string line = fmt::format("{} {} {} {} {} {} {} {} {:.1f}ms", time, record.id, record.peer, record.key_id,
                                  record.tenant, record.method, Printable(record.path), status, seconds * 1e3);
   if (!record.error_code.empty()) line += " error=" + record.error_code;
+  for (const guard::Verdict& verdict : record.verdicts) {
+    line += fmt::format(" guard={}:{}:{}:{}", verdict.rule->name, guard::ActionName(verdict.rule->action),
+                        guard::SideName(verdict.side), verdict.count);
+  }
   if (!record.generates) return line;
   line += fmt::format(" prompt={} cached={} output={}", record.prompt_tokens, record.cached_tokens,
                       record.output_tokens.load(std::memory_order_relaxed));

@@ -19,7 +19,9 @@ AnswerChoice::AnswerChoice(const ApiRequest& request, const tokenizer::Tokenizer
       stream_(tokenizer, {.stops = request.stops,
                           .min_tokens = request.generation.min_tokens,
                           .with_special = NeedsControlTokens(request)}),
-      parser_(MakeOutputParser(request.output)) {}
+      parser_(MakeOutputParser(request.output)) {
+  if (request.guard != nullptr && request.guard->Any(guard::Side::kOutput)) guard_.emplace(*request.guard);
+}
 
 void AnswerChoice::TakeToken(engine::Event event) {
   if (finish_reason_ != nullptr) return;
@@ -30,9 +32,12 @@ void AnswerChoice::TakeToken(engine::Event event) {
         {.id = event.token, .logprob = event.logprob, .top = std::move(event.top), .begin = stream_.num_bytes()});
   }
   Say(stream_.Append(event.token));
-  if (!deltas_.empty()) reasons_ = deltas_.back().kind == OutputDelta::Kind::kReasoning;
   if (reasons_) ++num_reasoning_tokens_;
-  if (stream_.stop()) End("stop");
+  if (blocked()) {
+    End("content_filter");
+  } else if (stream_.stop()) {
+    End("stop");
+  }
 }
 
 void AnswerChoice::TakeEnd(const AnswerStats& stats) {
@@ -48,8 +53,35 @@ void AnswerChoice::TakeEnd(const AnswerStats& stats) {
 
 void AnswerChoice::Say(const std::string& text) {
   num_said_ += text.size();
-  if (parser_ == nullptr) return AddText(OutputDelta::Kind::kContent, text, deltas_);
-  parser_->Append(text, deltas_);
+  std::vector<OutputDelta> deltas;
+  if (parser_ == nullptr) {
+    AddText(OutputDelta::Kind::kContent, text, deltas);
+  } else {
+    parser_->Append(text, deltas);
+  }
+  Tell(std::move(deltas));
+}
+
+void AnswerChoice::Tell(std::vector<OutputDelta> deltas) {
+  if (!deltas.empty()) reasons_ = deltas.back().kind == OutputDelta::Kind::kReasoning;
+  if (guard_) return guard_->Take(deltas, deltas_);
+  for (OutputDelta& delta : deltas) {
+    if (delta.kind == OutputDelta::Kind::kToolCall) {
+      deltas_.push_back(std::move(delta));
+    } else {
+      AddText(delta.kind, delta.text, deltas_);
+    }
+  }
+}
+
+std::vector<guard::Verdict> AnswerChoice::verdicts() const {
+  std::vector<guard::Verdict> all = request_.input_verdicts;
+  guard::AddVerdicts(own_verdicts(), all);
+  return all;
+}
+
+std::vector<guard::Verdict> AnswerChoice::own_verdicts() const {
+  return guard_ ? guard_->verdicts() : std::vector<guard::Verdict>();
 }
 
 void AnswerChoice::End(const char* finish_reason) {
@@ -59,12 +91,17 @@ void AnswerChoice::End(const char* finish_reason) {
     if (request_.include_stop) Say(request_.stops[*stop_]);
     std::erase_if(tokens_, [&](const AnswerToken& token) { return token.begin >= num_said_; });
   }
-  if (parser_ != nullptr) parser_->Finish(deltas_);
+  if (parser_ != nullptr) {
+    std::vector<OutputDelta> deltas;
+    parser_->Finish(deltas);
+    Tell(std::move(deltas));
+  }
+  if (guard_) guard_->Finish(deltas_);
   num_calls_ += static_cast<size_t>(std::count_if(deltas_.begin(), deltas_.end(), [](const OutputDelta& delta) {
     return delta.kind == OutputDelta::Kind::kToolCall;
   }));
-  finish_reason_ = finish_reason;
-  if (num_calls_ > 0 && std::string_view(finish_reason) == "stop") {
+  finish_reason_ = blocked() ? "content_filter" : finish_reason;
+  if (num_calls_ > 0 && std::string_view(finish_reason_) == "stop") {
     finish_reason_ = request_.output.legacy ? "function_call" : "tool_calls";
   }
 }

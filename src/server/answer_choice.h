@@ -10,6 +10,7 @@
 
 #include "engine/event_stream.h"
 #include "engine/text_stream.h"
+#include "server/answer_guard.h"
 #include "server/api_request.h"
 #include "server/output_parser.h"
 
@@ -49,17 +50,26 @@ class AnswerChoice {
   std::optional<size_t> stop() const { return stop_; }
   std::optional<int32_t> stop_token() const { return stop_token_; }
   size_t num_calls() const { return num_calls_; }
+  // A rule has ended it.
+  bool blocked() const { return guard_ && guard_->blocked(); }
+  // What rules have found in the request and in this answer.
+  std::vector<guard::Verdict> verdicts() const;
+  // In the answer alone.
+  std::vector<guard::Verdict> own_verdicts() const;
   // What it cost, once the engine has told.
   bool has_stats() const { return has_stats_; }
   const AnswerStats& stats() const { return stats_; }
 
  private:
   void Say(const std::string& text);
+  // What the parser has made of the text.
+  void Tell(std::vector<OutputDelta> deltas);
   void End(const char* finish_reason);
 
   const ApiRequest& request_;
   engine::TextStream stream_;
   std::unique_ptr<OutputParser> parser_;  // null: all is content
+  std::optional<AnswerGuard> guard_;
   std::vector<OutputDelta> deltas_;
   std::vector<AnswerToken> tokens_;  // not taken yet
   size_t num_said_ = 0;              // bytes of text that are certain

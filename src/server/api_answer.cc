@@ -161,11 +161,16 @@ Json MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& reque
   return message;
 }
 
+void AddVerdicts(const AnswerChoice& choice, Json& out) {
+  if (const std::vector<guard::Verdict> all = choice.verdicts(); !all.empty()) out["adit"]["guard"] = VerdictsJson(all);
+}
+
 void AddWhyStopped(const AnswerChoice& choice, Json& out) {
-  if (!choice.has_stats() || choice.stop()) return;
+  AddVerdicts(choice, out);
+  if (!choice.has_stats() || choice.stop() || choice.blocked()) return;
   const FinishReason reason = choice.stats().reason;
-  if (reason == FinishReason::kDeadline) out["adit"] = {{"stop_reason", "deadline"}};
-  if (reason == FinishReason::kCancelled) out["adit"] = {{"stop_reason", "cancelled"}};
+  if (reason == FinishReason::kDeadline) out["adit"]["stop_reason"] = "deadline";
+  if (reason == FinishReason::kCancelled) out["adit"]["stop_reason"] = "cancelled";
 }
 
 void ApiAnswer::AddExtras(size_t index, const std::vector<AnswerToken>& tokens, Json& out) const {

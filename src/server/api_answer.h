@@ -87,7 +87,9 @@ class ApiAnswer {
 // The message of a chat's answer, from its deltas.
 nlohmann::ordered_json MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& request,
                                    const std::string& call_prefix);
-// Tells why an answer was cut off before its length: {"adit": {"stop_reason": "deadline" or "cancelled"}}.
+// Tells what rules have found, if they have: {"adit": {"guard": [...]}}.
+void AddVerdicts(const AnswerChoice& choice, nlohmann::ordered_json& out);
+// The same, and why an answer was cut off before its length: {"adit": {"stop_reason": "deadline" or "cancelled"}}.
 void AddWhyStopped(const AnswerChoice& choice, nlohmann::ordered_json& out);
 // What calls of a choice's tools are called: this and their number.
 std::string CallPrefix(const AnswerHead& head, size_t choice);

@@ -13,6 +13,7 @@
 #include "adit/sampling_params.h"
 #include "adit/status.h"
 #include "engine/request.h"
+#include "guard/rules.h"
 #include "server/api_error.h"
 #include "server/chat_prompt.h"
 #include "server/constraint_fields.h"
@@ -81,9 +82,11 @@ struct ApiRequest {
   bool timings = false;
   std::vector<std::string> echo;  // of each prompt: its text, which goes before that of its answers; empty: no echo
   StreamWish stream;
-  OutputWish output;                     // how the text is taken apart
-  std::optional<Constraint> constraint;  // to compile for generation.grammar; of chats with that of calls of tools
-  std::vector<std::string> ignored;      // fields that nobody knows
+  OutputWish output;                          // how the text is taken apart
+  std::optional<Constraint> constraint;       // to compile for generation.grammar; of chats with that of calls of tools
+  std::vector<std::string> ignored;           // fields that nobody knows
+  std::shared_ptr<const guard::Rules> guard;  // that answers pass by; null: none
+  std::vector<guard::Verdict> input_verdicts = {};  // of the request itself
 
   size_t num_prompts() const { return 1 + more_prompts.size(); }
 };

@@ -19,7 +19,7 @@ constexpr const char* kShared[] = {
     "stop_token_ids", "ignore_eos", "min_tokens", "stream_interval", "sse_ping_interval", "skip_special_tokens",
     "structured_outputs", "response_format",
     // The template.
-    "chat_template_kwargs", "documents",
+    "chat_template_kwargs", "documents", "thinking_token_budget",
     // Scheduling.
     "priority", "deadline_ms", "ttft_slo_ms", "tpot_slo_ms", "cache_salt"};
 

@@ -31,6 +31,13 @@ void PassField(FieldReader& from, const char* key, nlohmann::json& to, const cha
 // {"type": "text", "text": text}
 nlohmann::json TextPart(const std::string& text);
 
+// The body as a text in which the schemas of tools and answers have their members in the order of `original`, the text
+// that came.
+// Of a request of Anthropic's messages.
+std::string OrderedMessagesText(const ChatBody& chat, std::string_view original);
+// Of a request for a response.
+std::string OrderedResponsesText(const ChatBody& chat, std::string_view original);
+
 // A field by its name in the chat's body and in the original.
 struct FieldName {
   std::string_view chat;

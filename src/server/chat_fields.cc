@@ -10,6 +10,7 @@
 
 #include "grammar/compiler.h"
 #include "server/chat_messages.h"
+#include "server/thinking_budget.h"
 
 namespace adit::server {
 namespace {
@@ -19,6 +20,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxTools = 128;
 constexpr size_t kMaxNameBytes = 256;
+constexpr int64_t kMaxThinkingTokens = int64_t{1} << 40;
 
 class ChatReader {
  public:
@@ -234,6 +236,7 @@ class ChatReader {
     } else if (format != "auto" && format != "deepseek") {
       fields_.Fail("invalid_value", "reasoning_format", "'reasoning_format' is none of none, deepseek and auto");
     }
+    wish_.thinking_tokens = fields_.Whole("thinking_token_budget", 0, kMaxThinkingTokens);
     const std::optional<std::string> effort = fields_.Text("reasoning_effort", 1, 16);
     if (!effort) return;
     constexpr std::string_view kEfforts[] = {"none", "minimal", "low", "medium", "high", "xhigh", "max"};
@@ -279,6 +282,19 @@ std::string_view EndOf(const std::vector<chat::PromptSegment>& prompt) {
   std::string_view text = prompt.back().text;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   return text;
+}
+
+// Holds the thoughts to their budget, where the request has one.
+void LimitThoughts(FieldReader& fields, const ChatWish& wish, const ApiModel& model, bool opened, ApiRequest& out) {
+  if (!wish.thinking_tokens) return;
+  ThinkingBudget budget{.tokens = *wish.thinking_tokens, .syntax = model.output.reasoning};
+  if (budget.syntax == ReasoningSyntax::kThink && opened) budget.syntax = ReasoningSyntax::kOpenedThink;
+  Result<GrammarPtr> grammar = MakeThinkingBudget(budget, model.tokenizer);
+  if (!grammar.ok()) {
+    return fields.Fail("unsupported_parameter", "thinking_token_budget",
+                       fmt::format("'thinking_token_budget' is not supported: {}", grammar.status().message()));
+  }
+  out.generation.grammar = std::move(grammar).value();
 }
 
 // Holds the answer to calls, where the request wants that.
@@ -330,14 +346,15 @@ void ReadChat(FieldReader& fields, const OrderedBody& body, const ApiModel& mode
     const bool opened = out.output.reasoning == ReasoningSyntax::kOpenedThink;
     out.constraint->spec.thoughts = opened ? GrammarThoughts::kOpened : GrammarThoughts::kMay;
   }
+  LimitThoughts(fields, wish, model, end.ends_with("<think>"), out);
   out.generation.prompt = model.chat->Encode(*rendered);
   if (out.generation.prompt.empty()) fields.Fail("invalid_value", "messages", "the prompt is empty");
 }
 
-std::variant<int64_t, ApiError> CountPrompt(const Json& body, const ApiModel& model) {
+std::variant<int64_t, ApiError> CountPrompt(const Json& body, const ApiModel& model, std::string_view text) {
   FieldReader fields(body);
   ApiRequest request;
-  ReadChat(fields, OrderedBody(body, {}), model, request);
+  ReadChat(fields, OrderedBody(body, text), model, request);
   if (fields.error()) return *fields.error();
   return static_cast<int64_t>(request.generation.prompt.size());
 }

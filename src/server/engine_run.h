@@ -24,9 +24,9 @@ class EngineRun {
   // thread when there is something to read. Errors as engine::Engine::Submit.
   static Result<EngineRun> Submit(engine::Engine& engine, ApiRequest& request, std::function<void()> on_ready);
 
-  // Hands what there is to read to the answer. Prompts whose answers are complete are cancelled, as are all when one
-  // has failed. True when nothing more will come. Returns after about `max_events`, so that who streams can send on the
-  // way.
+  // Hands what there is to read to the answer. Answers that have met a stop string and prompts whose answers are
+  // complete are cancelled, as are all when one has failed. True when nothing more will come. Returns after about
+  // `max_events`, so that who streams can send on the way.
   bool Read(ApiAnswer& answer, size_t max_events = SIZE_MAX);
   void Cancel();
 
@@ -39,7 +39,10 @@ class EngineRun {
     engine::RequestHandle handle;
     bool cancelled = false;
     bool ended = false;
+    std::vector<bool> ended_answers;  // that the engine, or a stop string, has ended
   };
+  static void CancelComplete(size_t index, int32_t answer, const ApiAnswer& all, Part& part);
+
   std::vector<Part> parts_;
   size_t num_ended_ = 0;
   int64_t num_events_ = 0;

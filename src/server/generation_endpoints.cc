@@ -4,14 +4,14 @@
 
 #include "server/chat_writer.h"
 #include "server/generation_reply.h"
-#include "server/request_body.h"
+#include "server/guarded_body.h"
 #include "server/service.h"
 
 namespace adit::server {
 namespace {
 
 std::unique_ptr<Reply> OpenAi(Call& call, ApiKind kind) {
-  const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+  const std::variant<nlohmann::json, ApiError> body = ReadGuardedBody(call);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
   return Generate(call, std::get<nlohmann::json>(body),
                   {.kind = kind, .make_writer = &MakeChatWriter, .text = call.request.body});

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "server/constraint_fields.h"
 #include "server/engine_run.h"
+#include "server/guarded_body.h"
 #include "server/request_checks.h"
 #include "server/service.h"
+#include "server/thinking_budget.h"
 
 namespace adit::server {
 namespace {
@@ -98,7 +100,7 @@ class GenerationReply : public Reply {
       if (!grammar) return std::nullopt;
       compilation_.reset();
       if (!grammar->ok()) return ErrorOfConstraint(*request_.constraint, grammar->status());
-      request_.generation.grammar = std::move(*grammar).value();
+      request_.generation.grammar = WithThinkingBudget(request_.generation.grammar, std::move(*grammar).value());
     }
     Result<EngineRun> run = EngineRun::Submit(engine_, request_, wake_);
     if (!run.ok()) {
@@ -186,6 +188,7 @@ class GenerationReply : public Reply {
         counted_[i] = true;
         metrics_.CountAnswer(choice.stats(), choice.finish_reason());
         if (i == 0) record_->finish_reason = choice.finish_reason();
+        guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);
         record_->queue_s = choice.stats().queue_seconds;
       }
     }
@@ -252,6 +255,11 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
   std::variant<ApiRequest, ApiError> read = ReadRequest(body, plan.kind, served.api(), plan.text);
   if (auto* error = std::get_if<ApiError>(&read)) return refuse(std::move(*error));
   ApiRequest& request = std::get<ApiRequest>(read);
+  if (service.guard() != nullptr) {
+    if (auto error = CheckGuarded(request, *service.guard()); error) return refuse(*std::move(error));
+    request.guard = service.guard();
+    request.input_verdicts = call.record->verdicts;
+  }
   request.ignored.insert(request.ignored.end(), plan.ignored.begin(), plan.ignored.end());
   if (auto error = CheckAsked(call, request.model, request.ignored); error) return refuse(*std::move(error));
   if (auto error = ReadHeaders(call.request, body, request); error) return refuse(*std::move(error));

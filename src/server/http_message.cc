@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace adit::server {
@@ -36,6 +37,7 @@ std::string_view ReasonPhrase(int status) {
   };
   constexpr Phrase kPhrases[] = {{200, "OK"},
                                  {204, "No Content"},
+                                 {308, "Permanent Redirect"},
                                  {400, "Bad Request"},
                                  {401, "Unauthorized"},
                                  {403, "Forbidden"},
@@ -85,6 +87,17 @@ bool SplitTarget(std::string_view target, std::string& path, std::string& query)
     i += 2;
   }
   return true;
+}
+
+std::string QueryParameter(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view word = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), word.size() + 1));
+    if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=') {
+      return std::string(word.substr(name.size() + 1));
+    }
+  }
+  return "";
 }
 
 std::string FormatHead(const HttpHead& head, size_t length, bool chunked, bool keep_alive) {

@@ -77,6 +77,9 @@ std::string_view ReasonPhrase(int status);
 // escapes are broken.
 bool SplitTarget(std::string_view target, std::string& path, std::string& query);
 
+// The value of a parameter of a query, as it stands there; empty: there is none.
+std::string QueryParameter(std::string_view query, std::string_view name);
+
 // The first line and the headers of a response, up to and with the empty line. `length`: of the body; SIZE_MAX: it goes
 // out in chunks, or, to a client that does not know these, until the connection ends.
 std::string FormatHead(const HttpHead& head, size_t length, bool chunked, bool keep_alive);

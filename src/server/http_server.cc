@@ -1,6 +1,7 @@
 #include "server/http_server.h"
 
 #include <fmt/core.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -61,7 +62,11 @@ class HttpServer::Impl {
     try {
       for (int i = 0; i < shared_.options.num_threads; ++i) {
         IoThread& io = *threads_.emplace_back(std::make_unique<IoThread>());
-        io.thread = std::thread([&io] { io.context->run(); });
+        io.thread = std::thread([&io] {
+          // What the system's tools call it: so its share of the processor can be told.
+          (void)::pthread_setname_np(::pthread_self(), "adit-http");
+          io.context->run();
+        });
       }
     } catch (const std::system_error& error) {
       return ResourceExhausted("http: no thread to be had: {}", error.what());

@@ -9,9 +9,9 @@
 
 #include "server/fim_format.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/infill_writer.h"
 #include "server/json_fields.h"
-#include "server/request_body.h"
 #include "server/service.h"
 
 namespace adit::server {
@@ -90,7 +90,7 @@ std::variant<Json, ApiError> CompletionOf(const Json& body, const ApiModel& mode
 }  // namespace
 
 std::unique_ptr<Reply> Infill(Call& call) {
-  const std::variant<Json, ApiError> body = ReadBody(call.request);
+  const std::variant<Json, ApiError> body = ReadGuardedBody(call);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
   const std::variant<Json, ApiError> read = CompletionOf(std::get<Json>(body), call.model->api());
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);

@@ -44,20 +44,23 @@ class InfillWriter : public AnswerWriter {
     const AnswerChoice& choice = answer_.choice(0);
     const ApiUsage usage = answer_.usage();
     const bool is_limit = std::string_view(choice.finish_reason()) == "length";
-    return {{"index", 0},
-            {"content", std::move(text)},
-            {"tokens", Json::array()},
-            {"stop", true},
-            {"model", answer_.request().model},
-            {"tokens_predicted", usage.output_tokens},
-            {"tokens_evaluated", usage.prompt_tokens},
-            {"tokens_cached", usage.cached_tokens},
-            {"truncated", false},
-            {"stop_type", choice.stop() ? "word"
-                          : is_limit    ? "limit"
-                                        : "eos"},
-            {"stopping_word", choice.stop() ? answer_.request().stops[*choice.stop()] : std::string()},
-            {"timings", TimingsJson(choice.stats())}};
+    Json last = {{"index", 0},
+                 {"content", std::move(text)},
+                 {"tokens", Json::array()},
+                 {"stop", true},
+                 {"model", answer_.request().model},
+                 {"tokens_predicted", usage.output_tokens},
+                 {"tokens_evaluated", usage.prompt_tokens},
+                 {"tokens_cached", usage.cached_tokens},
+                 {"truncated", false},
+                 {"stop_type", choice.blocked() ? "content_filter"
+                               : choice.stop()  ? "word"
+                               : is_limit       ? "limit"
+                                                : "eos"},
+                 {"stopping_word", choice.stop() ? answer_.request().stops[*choice.stop()] : std::string()},
+                 {"timings", TimingsJson(choice.stats())}};
+    AddVerdicts(choice, last);
+    return last;
   }
 
   static void WriteData(const Json& data, std::string& out) { out += "data: " + JsonText(data) + "\n\n"; }

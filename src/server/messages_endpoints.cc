@@ -10,6 +10,7 @@
 
 #include "server/chat_fields.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/messages_request.h"
 #include "server/messages_writer.h"
 #include "server/request_body.h"
@@ -36,7 +37,8 @@ std::optional<ApiError> CheckVersion(const HttpRequest& request) {
 
 std::variant<ChatBody, ApiError> ReadChatBody(Call& call, MessagesUse use) {
   if (auto error = CheckVersion(call.request); error) return *std::move(error);
-  std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+  std::variant<nlohmann::json, ApiError> body =
+      use == MessagesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ChatOfMessages(std::get<nlohmann::json>(body), use);
 }
@@ -47,11 +49,13 @@ std::unique_ptr<Reply> Messages(Call& call) {
   std::variant<ChatBody, ApiError> read = ReadChatBody(call, MessagesUse::kAnswer);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   ChatBody& chat = std::get<ChatBody>(read);
+  const std::string text = OrderedMessagesText(chat, call.request.body);
   return Generate(call, *chat.body,
                   {.kind = ApiKind::kChat,
                    .make_writer = &MakeMessagesWriter,
                    .rename = &RenameForMessages,
-                   .ignored = std::move(chat.ignored)});
+                   .ignored = std::move(chat.ignored),
+                   .text = text});
 }
 
 std::unique_ptr<Reply> CountMessageTokens(Call& call) {
@@ -61,7 +65,7 @@ std::unique_ptr<Reply> CountMessageTokens(Call& call) {
   const ApiModel& model = call.model->api();
   const std::string name = chat.body->value("model", model.name);
   if (const auto error = CheckAsked(call, name, chat.ignored); error) return ErrorReply(*error, *call.record);
-  std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model);
+  std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model, OrderedMessagesText(chat, call.request.body));
   if (auto* error = std::get_if<ApiError>(&count)) {
     RenameForMessages(*error);
     return ErrorReply(*error, *call.record);

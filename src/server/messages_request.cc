@@ -103,8 +103,7 @@ class MessagesReader {
         if (budget && most != chat.end() && WholeNumber(*most).value_or(kMaxInt64) <= *budget) {
           return reader.Fail("invalid_value", "budget_tokens", "'budget_tokens' is not below 'max_tokens'");
         }
-        // It chooses the effort; the engine does not count thoughts.
-        if (budget) result_.ignored.emplace_back("thinking.budget_tokens");
+        if (budget) chat["thinking_token_budget"] = *budget;
       });
     }
     chat["include_reasoning"] = enabled;
@@ -212,8 +211,10 @@ std::variant<ChatBody, ApiError> ChatOfMessages(const Json& body, MessagesUse us
 }
 
 void RenameForMessages(ApiError& error) {
-  constexpr FieldName kNames[] = {
-      {"stop", "stop_sequences"}, {"reasoning_effort", "thinking"}, {"response_format", "output_format"}};
+  constexpr FieldName kNames[] = {{"stop", "stop_sequences"},
+                                  {"reasoning_effort", "thinking"},
+                                  {"thinking_token_budget", "thinking.budget_tokens"},
+                                  {"response_format", "output_format"}};
   if (error.param.starts_with("stop_token_ids")) return;
   RenameFields(kNames, error);
 }

@@ -64,6 +64,7 @@ class MessagesWriter : public AnswerWriter {
     message["content"] = std::move(content);
     message["stop_reason"] = StopReason();
     message["stop_sequence"] = StopSequence();
+    AddVerdicts(answer_.choice(0), message);
     message["usage"] = UsageOf(answer_.usage());
     return JsonText(message);
   }
@@ -80,10 +81,10 @@ class MessagesWriter : public AnswerWriter {
   void WriteEnd(std::string& out) override {
     Begin(out);
     CloseBlock(out);
-    Event("message_delta",
-          {{"delta", {{"stop_reason", StopReason()}, {"stop_sequence", StopSequence()}}},
-           {"usage", UsageOf(answer_.usage())}},
-          out);
+    Json last = {{"delta", {{"stop_reason", StopReason()}, {"stop_sequence", StopSequence()}}},
+                 {"usage", UsageOf(answer_.usage())}};
+    AddVerdicts(answer_.choice(0), last);
+    Event("message_delta", std::move(last), out);
     Event("message_stop", Json::object(), out);
   }
 
@@ -103,13 +104,14 @@ class MessagesWriter : public AnswerWriter {
   Json StopReason() const {
     const AnswerChoice& choice = answer_.choice(0);
     const std::string_view reason = choice.finish_reason();
+    if (choice.blocked()) return "refusal";
     if (choice.stop()) return "stop_sequence";
     if (reason == "tool_calls") return "tool_use";
     return reason == "stop" ? "end_turn" : "max_tokens";
   }
   Json StopSequence() const {
     const std::optional<size_t> stop = answer_.choice(0).stop();
-    return stop ? Json(answer_.request().stops[*stop]) : Json();
+    return stop && !answer_.choice(0).blocked() ? Json(answer_.request().stops[*stop]) : Json();
   }
 
   // Arguments that are no object, which a model may write, are no input.

@@ -135,6 +135,13 @@ class Metrics::Impl {
         .Increment();
     http_seconds_.Observe(seconds);
     if (!record.error_code.empty()) rejected_.Add({{"code", record.error_code}}).Increment();
+    for (const guard::Verdict& verdict : record.verdicts) {
+      verdicts_
+          .Add({{"rule", verdict.rule->name},
+                {"action", std::string(guard::ActionName(verdict.rule->action))},
+                {"side", std::string(guard::SideName(verdict.side))}})
+          .Increment(static_cast<double>(verdict.count));
+    }
     if (!record.generates) return;
     if (client_gone) {
       const bool decodes = record.output_tokens.load(std::memory_order_relaxed) > 0;
@@ -314,6 +321,7 @@ class Metrics::Impl {
   Family<Counter>& rejected_ = AddCounters("adit_requests_rejected_total", "Requests answered with an error, by code");
   Family<Counter>& cancelled_ = AddCounters("adit_requests_cancelled_total", "Requests whose client went");
   Family<Counter>& success_ = AddCounters("adit_request_success_total", "Answers that ended, by why");
+  Family<Counter>& verdicts_ = AddCounters("adit_guard_verdicts_total", "What rules of the guard have found");
   Histogram& http_seconds_ = AddHistogram("http_request_duration_seconds", "From header to last byte", HttpBuckets());
 
   std::mutex mutex_;

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/json_fields.h"
 #include "server/model_pool.h"
 #include "server/ollama_request.h"
@@ -70,7 +71,7 @@ Json ModelLine(Service& service, const ModelNow& now, const std::string& name) {
 
 std::unique_ptr<Reply> GenerateAs(Call& call, std::variant<OllamaBody, ApiError> (*read)(const nlohmann::json&),
                                   MakeAnswerWriter make_writer, bool is_chat) {
-  const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+  const std::variant<nlohmann::json, ApiError> body = ReadGuardedBody(call);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
   std::variant<OllamaBody, ApiError> result = read(std::get<nlohmann::json>(body));
   if (const auto* error = std::get_if<ApiError>(&result)) return ErrorReply(*error, *call.record);

@@ -75,6 +75,11 @@ constexpr BodySchema kBodies[] = {
         "input": {"type": ["string", "array"]}}})"},
     {"/api/show", kModelName},
     {"/api/pull", kModelName},
+    {"/v1/files", R"({"required": ["file", "purpose"], "properties": {"file": {"type": "string"},
+        "purpose": {"enum": ["batch"]}}})"},
+    {"/v1/batches", R"({"required": ["input_file_id", "endpoint", "completion_window"], "properties": {
+        "input_file_id": {"type": "string", "minLength": 1}, "completion_window": {"enum": ["24h"]},
+        "endpoint": {"enum": ["/v1/chat/completions", "/v1/completions"]}}})"},
     {"/infill", R"({"required": ["input_prefix", "input_suffix"], "properties": {"input_prefix": {"type": "string"},
         "input_suffix": {"type": "string"}, "input_extra": {"type": "array"}, "prompt": {"type": "string"}}})"},
 };
@@ -105,9 +110,19 @@ Json ErrorSchema() {
 
 Json Content(const char* type, Json schema) { return {{type, {{"schema", std::move(schema)}}}}; }
 
+// Of answers that are no JSON; null: they are.
+const char* TypeOfText(const Route& route) {
+  if (route.path == "/metrics") return "text/plain";
+  if (route.endpoint != &ShowUi) return nullptr;
+  if (route.path.ends_with(".js")) return "text/javascript";
+  if (route.path.ends_with(".css")) return "text/css";
+  return route.path.ends_with(".svg") ? "image/svg+xml" : "text/html";
+}
+
 Json Answers(const Route& route) {
   Json good = Content("application/json", {{"type", "object"}});
-  if (route.path == "/metrics") good = Content("text/plain", {{"type", "string"}});
+  if (route.path.ends_with("/content")) good = Content("application/octet-stream", {{"type", "string"}});
+  if (const char* type = TypeOfText(route); type != nullptr) good = Content(type, {{"type", "string"}});
   const bool is_ollama = !route.compat.empty();
   if (is_ollama) {
     good["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};
@@ -137,7 +152,8 @@ Json Operation(const Route& route) {
         {{{"name", "id"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}, {"minLength", 1}}}}});
   }
   if (route.body != BodyLimit::kNone) {
-    operation["requestBody"] = {{"required", true}, {"content", Content("application/json", BodyOf(route.path))}};
+    const char* type = route.path == "/v1/files" ? "multipart/form-data" : "application/json";
+    operation["requestBody"] = {{"required", true}, {"content", Content(type, BodyOf(route.path))}};
   }
   operation["responses"] = Answers(route);
   return operation;

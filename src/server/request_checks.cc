@@ -13,8 +13,13 @@ constexpr size_t kMaxHeaderBytes = 1024;
 
 std::optional<ApiError> CheckAsked(const Call& call, const std::string& model,
                                    const std::vector<std::string>& ignored) {
-  if (!call.model->Answers(model)) return UnknownModel(call.service.models(), model);
-  if (call.service.options().strict_params && !ignored.empty()) {
+  return CheckAsked(call.service, *call.model, model, ignored);
+}
+
+std::optional<ApiError> CheckAsked(Service& service, const ServedModel& served, const std::string& model,
+                                   const std::vector<std::string>& ignored) {
+  if (!served.Answers(model)) return UnknownModel(service.models(), model);
+  if (service.options().strict_params && !ignored.empty()) {
     const std::string& name = ignored.front();
     return ApiError{.code = "unknown_parameter", .message = fmt::format("'{}' is not known", name), .param = name};
   }

@@ -11,9 +11,14 @@
 
 namespace adit::server {
 
+class Service;
+class ServedModel;
+
 // What stands against a request whose body is right in itself: it names a model that is not served here, or it has
 // fields that nobody knows (`ignored`) where these are errors.
 std::optional<ApiError> CheckAsked(const Call& call, const std::string& model, const std::vector<std::string>& ignored);
+std::optional<ApiError> CheckAsked(Service& service, const ServedModel& served, const std::string& model,
+                                   const std::vector<std::string>& ignored);
 
 // Tells in a response which fields were passed over.
 void AddIgnored(const std::vector<std::string>& ignored, HttpHead& head);

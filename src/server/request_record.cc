@@ -40,6 +40,11 @@ std::vector<std::shared_ptr<const RequestRecord>> LiveRequests::List() const {
   return list;
 }
 
+bool LiveRequests::empty() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.empty();
+}
+
 bool LiveRequests::Cancel(const std::string& id) {
   bool found = false;
   const std::lock_guard lock(mutex_);

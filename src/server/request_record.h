@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "guard/rules.h"
+
 namespace adit::server {
 
 // How an interface's clients want to be told of errors.
@@ -44,6 +46,7 @@ struct RequestRecord {
   double first_token_s = 0.0;  // 0: none came
   std::string finish_reason;   // of the first answer
   bool generates = false;
+  std::vector<guard::Verdict> verdicts;  // of rules, in what was asked and answered
   bool metered = false;  // it is counted against its key's quotas
 
   // Relaxed: figures, and a wish.
@@ -61,6 +64,7 @@ class LiveRequests {
   void Add(std::shared_ptr<RequestRecord> record, std::function<void()> wake);
   void Remove(const RequestRecord& record);
   std::vector<std::shared_ptr<const RequestRecord>> List() const;
+  bool empty() const;
   // False when no such request runs.
   bool Cancel(const std::string& id);
   void CancelAll();

@@ -1,22 +1,18 @@
 #include "server/response_store.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "server/disk_file.h"
 
 namespace adit::server {
 namespace {
@@ -24,18 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".json";
-constexpr std::string_view kUnfinished = ".part";
+constexpr std::string_view kWhat = "responses";
 
 double NowSeconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-Result<std::string> MakeOwnFolder() {
-  std::error_code error;
-  const fs::path place = fs::temp_directory_path(error);
-  std::string name = (error ? fs::path("/tmp") : place) / "adit-responses-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) return Io("responses: '{}': {}", name, std::strerror(errno));
-  return name;
 }
 
 }  // namespace
@@ -49,17 +37,7 @@ bool ResponseStore::IsId(const std::string& id) {
 Result<std::unique_ptr<ResponseStore>> ResponseStore::Open(const ResponseStoreOptions& options) {
   ResponseStoreOptions wanted = options;
   const bool is_own = wanted.folder.empty();
-  if (is_own) {
-    ADIT_ASSIGN_OR_RETURN(wanted.folder, MakeOwnFolder());
-  } else {
-    std::error_code error;
-    fs::create_directories(wanted.folder, error);
-    if (error) return Io("responses: '{}': {}", wanted.folder, error.message());
-    // What is kept is not for other users of the machine.
-    if (::chmod(wanted.folder.c_str(), 0700) != 0) {
-      return Io("responses: '{}': {}", wanted.folder, std::strerror(errno));
-    }
-  }
+  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kWhat));
   std::unique_ptr<ResponseStore> store(new ResponseStore(std::move(wanted), is_own));
   ADIT_RETURN_IF_ERROR(store->Scan());
   return store;
@@ -79,7 +57,7 @@ Status ResponseStore::Scan() {
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     // Of a server that ended while it wrote.
-    if (path.extension() == kUnfinished) (void)::unlink(path.c_str());
+    if (path.extension() == kUnfinishedEnding) (void)::unlink(path.c_str());
     if (path.extension() != kEnding || !IsId(path.stem().string())) continue;
     found.push_back({.id = path.stem().string(),
                      .bytes = static_cast<size_t>(info.st_size),
@@ -110,7 +88,7 @@ Status ResponseStore::Put(const std::string& id, const std::string& text) {
     if (at->id != id) Forget(at);
     at = next;
   }
-  ADIT_RETURN_IF_ERROR(WriteFile(id, text));
+  ADIT_RETURN_IF_ERROR(WriteWholeFile(PathOf(id), text, kWhat));
   if (const auto old = by_id_.find(id); old != by_id_.end()) {
     num_bytes_ -= old->second->bytes;
     entries_.erase(old->second);
@@ -120,38 +98,13 @@ Status ResponseStore::Put(const std::string& id, const std::string& text) {
   return Status();
 }
 
-Status ResponseStore::WriteFile(const std::string& id, const std::string& text) const {
-  const std::string path = PathOf(id);
-  const std::string part = options_.folder + "/" + id + std::string(kUnfinished);
-  const auto fail = [&](int reason) {
-    (void)::unlink(part.c_str());
-    if (reason == ENOSPC || reason == EDQUOT) {
-      return ResourceExhausted("responses cannot be kept: {}", std::strerror(reason));
-    }
-    return Io("responses cannot be kept: {}", std::strerror(reason));
-  };
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return fail(errno);
-  size_t written = 0;
-  int reason = 0;
-  while (written < text.size() && reason == 0) {
-    const ssize_t count = ::write(file, text.data() + written, text.size() - written);
-    if (count < 0 && errno != EINTR) reason = errno;
-    if (count > 0) written += static_cast<size_t>(count);
-  }
-  if (::close(file) != 0 && reason == 0) reason = errno;
-  if (reason == 0 && ::rename(part.c_str(), path.c_str()) != 0) reason = errno;
-  return reason == 0 ? Status() : fail(reason);
-}
-
 std::optional<std::string> ResponseStore::Get(const std::string& id) {
   const std::lock_guard lock(mutex_);
   ForgetOld();
   if (!by_id_.contains(id)) return std::nullopt;
-  std::ifstream file(PathOf(id), std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) return std::nullopt;
-  return text;
+  Result<std::string> text = ReadWholeFile(PathOf(id), kWhat);
+  if (!text.ok()) return std::nullopt;
+  return *std::move(text);
 }
 
 bool ResponseStore::Delete(const std::string& id) {

@@ -51,7 +51,6 @@ class ResponseStore {
   ResponseStore(ResponseStoreOptions options, bool is_own) : options_(std::move(options)), is_own_(is_own) {}
   std::string PathOf(const std::string& id) const { return options_.folder + "/" + id + ".json"; }
   Status Scan();
-  Status WriteFile(const std::string& id, const std::string& text) const;
   void Forget(Entries::iterator entry);
   void ForgetOld();
   void Remember(const std::string& id, size_t bytes, double written_s);

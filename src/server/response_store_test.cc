@@ -89,7 +89,7 @@ TEST_F(ResponseStoreTest, AFullDiskIsAnErrorAndLosesNothing) {
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(status.message(), HasSubstr("responses cannot be kept: "));
   EXPECT_EQ(store->Get("a"), "text");
-  EXPECT_FALSE(fs::exists(folder_ + "/a.part"));
+  EXPECT_FALSE(fs::exists(folder_ + "/a.json.part"));
   EXPECT_TRUE(store->Put("a", std::string(100, 'x')).ok());
 }
 

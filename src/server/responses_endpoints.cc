@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,7 +12,9 @@
 #include "base/error.h"
 #include "server/chat_fields.h"
 #include "server/generation_reply.h"
+#include "server/guarded_body.h"
 #include "server/json_fields.h"
+#include "server/list_page.h"
 #include "server/request_body.h"
 #include "server/request_checks.h"
 #include "server/responses_request.h"
@@ -26,6 +27,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kPrefix = "resp_";
+constexpr int64_t kUsualItemsTold = 20;
 constexpr int64_t kMaxItemsTold = 100;
 
 // A response as it is kept.
@@ -109,22 +111,10 @@ ApiError CannotKeep(const Status& status) {
 }
 
 std::variant<ResponsesRequest, ApiError> Read(Call& call, ResponsesUse use, const std::string& id) {
-  std::variant<Json, ApiError> body = ReadBody(call.request);
+  std::variant<Json, ApiError> body = use == ResponsesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ReadResponsesRequest(std::get<Json>(body), use, id,
                               [&call](const std::string& previous) { return FindConversation(call, previous); });
-}
-
-// The value of a parameter of the query; empty: none.
-std::string Parameter(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::string_view word = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), word.size() + 1));
-    if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=') {
-      return std::string(word.substr(name.size() + 1));
-    }
-  }
-  return "";
 }
 
 }  // namespace
@@ -151,11 +141,13 @@ std::unique_ptr<Reply> CreateResponse(Call& call) {
   const auto make_writer = [frame = std::move(frame)](ApiAnswer& answer, const AnswerHead& head) {
     return MakeResponsesWriter(answer, head, frame);
   };
+  const std::string text = OrderedResponsesText(request.chat, call.request.body);
   return Generate(call, *request.chat.body,
                   {.kind = ApiKind::kChat,
                    .make_writer = make_writer,
                    .rename = &RenameForResponses,
-                   .ignored = std::move(request.chat.ignored)});
+                   .ignored = std::move(request.chat.ignored),
+                   .text = text});
 }
 
 std::unique_ptr<Reply> CountResponseTokens(Call& call) {
@@ -167,7 +159,7 @@ std::unique_ptr<Reply> CountResponseTokens(Call& call) {
   if (const auto error = CheckAsked(call, chat.body->value("model", model.name), chat.ignored); error) {
     return ErrorReply(*error, *call.record);
   }
-  std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model);
+  std::variant<int64_t, ApiError> count = CountPrompt(*chat.body, model, OrderedResponsesText(chat, call.request.body));
   if (auto* error = std::get_if<ApiError>(&count)) {
     RenameForResponses(*error);
     return ErrorReply(*error, *call.record);
@@ -176,7 +168,7 @@ std::unique_ptr<Reply> CountResponseTokens(Call& call) {
 }
 
 std::unique_ptr<Reply> ShowResponse(Call& call) {
-  if (Parameter(call.request.query, "stream") == "true") {
+  if (QueryParameter(call.request.query, "stream") == "true") {
     return ErrorReply({.code = "unsupported_parameter",
                        .message = "'stream' is not supported for stored responses",
                        .param = "stream"},
@@ -203,34 +195,12 @@ std::unique_ptr<Reply> CancelResponse(Call& call) {
 std::unique_ptr<Reply> ListInputItems(Call& call) {
   const std::optional<Kept> kept = Find(call, call.argument);
   if (!kept) return NotFound(call);
-  const std::string& query = call.request.query;
-  const std::string limit_text = Parameter(query, "limit");
-  const std::string order = Parameter(query, "order");
-  const std::string after = Parameter(query, "after");
-  const long limit = limit_text.empty() ? 20 : std::strtol(limit_text.c_str(), nullptr, 10);
-  if (limit < 1 || limit > kMaxItemsTold || (!order.empty() && order != "asc" && order != "desc")) {
-    return ErrorReply({.code = "invalid_value",
-                       .message = fmt::format("'limit' is in 1..{}, and 'order' is asc or desc", kMaxItemsTold),
-                       .param = limit < 1 || limit > kMaxItemsTold ? "limit" : "order"},
-                      *call.record);
-  }
   Json items = kept->context;
   items.insert(items.end(), kept->input.begin(), kept->input.end());
-  if (order != "asc") std::reverse(items.begin(), items.end());
-  auto begin = items.begin();
-  if (!after.empty()) {
-    begin = std::find_if(items.begin(), items.end(), [&](const Json& item) { return item["id"] == after; });
-    if (begin != items.end()) ++begin;
-  }
-  Json data = Json::array();
-  for (; begin != items.end() && static_cast<int64_t>(data.size()) < limit; ++begin) data.push_back(*begin);
-  const Json first = data.empty() ? Json() : data.front()["id"];
-  const Json last = data.empty() ? Json() : data.back()["id"];
-  return Answer({{"object", "list"},
-                 {"first_id", first},
-                 {"last_id", last},
-                 {"has_more", begin != items.end()},
-                 {"data", std::move(data)}});
+  std::reverse(items.begin(), items.end());
+  const auto page = ListPage(items, call.request.query, kUsualItemsTold, kMaxItemsTold);
+  if (const auto* error = std::get_if<ApiError>(&page)) return ErrorReply(*error, *call.record);
+  return Answer(std::get<nlohmann::ordered_json>(page));
 }
 
 }  // namespace adit::server

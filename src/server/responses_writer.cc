@@ -103,13 +103,19 @@ class ResponsesWriter : public AnswerWriter {
   // How it has come out, kept if that is wished.
   Json Finished() {
     const AnswerChoice& choice = answer_.choice(0);
-    const bool whole = std::string_view(choice.finish_reason()) != "length";
+    const bool whole = !IsCut();
     Json response = Response(whole ? "completed" : "incomplete");
     if (whole) response["completed_at"] = SecondsSinceEpoch();
     if (!whole) response["incomplete_details"] = {{"reason", WhyIncomplete()}};
     response["usage"] = UsageOf(answer_.usage());
+    AddVerdicts(choice, response);
     Keep(response);
     return response;
+  }
+
+  bool IsCut() const {
+    const std::string_view reason = answer_.choice(0).finish_reason();
+    return reason == "length" || reason == "content_filter";
   }
 
   void Keep(Json& response) {
@@ -118,6 +124,7 @@ class ResponsesWriter : public AnswerWriter {
 
   const char* WhyIncomplete() const {
     const AnswerChoice& choice = answer_.choice(0);
+    if (choice.blocked()) return "content_filter";
     if (choice.has_stats() && choice.stats().reason == FinishReason::kDeadline) return "deadline";
     if (choice.has_stats() && choice.stats().reason == FinishReason::kCancelled) return "cancelled";
     return "max_output_tokens";
@@ -222,7 +229,7 @@ class ResponsesWriter : public AnswerWriter {
       Event("response.content_part.done", std::move(done), out);
       item_["content"].push_back(part_);
     }
-    const bool cut = last && std::string_view(answer_.choice(0).finish_reason()) == "length";
+    const bool cut = last && IsCut();
     item_["status"] = cut ? "incomplete" : "completed";
     Event("response.output_item.done", {{"output_index", output_.size()}, {"item", item_}}, out);
     output_.push_back(std::move(item_));

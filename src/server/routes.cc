@@ -28,6 +28,18 @@ constexpr Route kRoutes[] = {
      &ShowResponse},
     {"DELETE", "/v1/responses/{id}", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
      &DeleteResponse},
+    // Files and batches.
+    {"POST", "/v1/files", Scope::kInference, BodyLimit::kFull, CostClass::kFree, Needs::kNothing, &UploadFile},
+    {"GET", "/v1/files", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListFiles},
+    {"GET", "/v1/files/{id}/content", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &ShowFileContent},
+    {"GET", "/v1/files/{id}", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowFile},
+    {"DELETE", "/v1/files/{id}", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &DeleteFile},
+    {"POST", "/v1/batches", Scope::kInference, BodyLimit::kFull, CostClass::kFree, Needs::kNothing, &CreateBatch},
+    {"GET", "/v1/batches", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListBatches},
+    {"POST", "/v1/batches/{id}/cancel", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing,
+     &CancelBatch},
+    {"GET", "/v1/batches/{id}", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowBatch},
     // Embeddings.
     {"POST", "/v1/embeddings", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Embeddings},
     {"POST", "/embeddings", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Embeddings},
@@ -87,8 +99,27 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/ps", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &OllamaPs, kOllama},
     {"GET", "/api/version", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &OllamaVersion, kOllama},
     {"POST", "/api/pull", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &OllamaPull, kOllama},
+    {"GET", "/admin/tenants", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListTenants},
+    {"GET", "/admin/tenants/{id}", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowTenant},
+    {"PUT", "/admin/tenants/{id}", Scope::kAdmin, BodyLimit::kFull, CostClass::kFree, Needs::kNothing, &ChangeTenant},
+    // The web page.
+    {"GET", "/", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/icon.svg", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/style.css", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/app.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/api.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/chat.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/dashboard.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/markdown.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    {"GET", "/ui/store.js", Scope::kPublic, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowUi},
+    // Judging texts.
+    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kFull, CostClass::kTokenize, Needs::kNothing,
+     &Moderations},
     // What clients of this interface know and this build does not have.
-    {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
+    {"POST", "/v1/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
+    {"POST", "/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
+    {"POST", "/pooling", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
 };
 
 constexpr std::string_view kArgument = "{id}";

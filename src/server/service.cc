@@ -86,6 +86,11 @@ Service::Service(ServiceOptions options, std::unique_ptr<ApiKeys> keys, AccessLo
 
 Service::~Service() = default;
 
+void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
+  judges_ = guard::AllFlagged(*rules);
+  guard_ = std::move(rules);
+}
+
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
   return MakeLoggedReply(std::move(record), std::move(reply), {.log = log_, .metrics = metrics_, .quotas = quotas_});
 }
@@ -211,8 +216,9 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
 
 std::optional<ApiError> Service::Meter(const Route& route, const KeyHolder& holder, RequestRecord& record) {
   const bool costs = route.cost == CostClass::kGenerate || route.cost == CostClass::kEmbed;
-  if (!costs || !holder.quota.any()) return std::nullopt;
-  std::optional<ApiError> error = quotas_.Enter(holder.id, holder.quota, SteadySeconds());
+  const QuotaLimits limits = tenants_.Find(holder.tenant).value_or(holder.quota);
+  if (!costs || !limits.any()) return std::nullopt;
+  std::optional<ApiError> error = quotas_.Enter(holder.id, limits, SteadySeconds());
   record.metered = !error;
   return error;
 }

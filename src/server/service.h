@@ -10,10 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "guard/rules.h"
 #include "server/access_log.h"
 #include "server/api_error.h"
 #include "server/api_keys.h"
+#include "server/batch_queue.h"
 #include "server/engine_watch.h"
+#include "server/file_store.h"
 #include "server/http_server.h"
 #include "server/metrics.h"
 #include "server/model_pool.h"
@@ -21,6 +24,7 @@
 #include "server/request_record.h"
 #include "server/response_store.h"
 #include "server/routes.h"
+#include "server/tenant_limits.h"
 
 namespace adit::server {
 
@@ -33,6 +37,7 @@ struct ServiceOptions {
   std::vector<std::string> cors_origins;  // pages whose scripts may ask, as "https://x.org"; "*": all
   double watchdog_s = 60.0;
   std::vector<std::string> compat;  // interfaces of others that are offered too: "ollama"
+  bool with_ui = true;  // the web page
 };
 
 // The answers of the server: who may ask what, and what is done. Any thread.
@@ -49,6 +54,13 @@ class Service : public HttpHandler {
   void CancelAll() { live_.CancelAll(); }
   // Where responses are kept for later requests. Before the first request.
   void SetResponses(std::unique_ptr<ResponseStore> responses) { responses_ = std::move(responses); }
+  // Where files are kept, and the batches that are run of them. Before the first request.
+  void SetBatches(std::unique_ptr<FileStore> files, std::unique_ptr<BatchQueue> batches) {
+    files_ = std::move(files);
+    batches_ = std::move(batches);
+  }
+  // Rules that requests and answers pass by. Before the first request.
+  void SetGuard(std::shared_ptr<const guard::Rules> rules);
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -65,6 +77,15 @@ class Service : public HttpHandler {
   LiveRequests& live() { return live_; }
   // Null where responses are not kept.
   ResponseStore* responses() { return responses_.get(); }
+  // Null where there are none.
+  const std::shared_ptr<const guard::Rules>& guard() const { return guard_; }
+  // The same rules, each of which only flags, on both sides.
+  const guard::Rules& judges() const { return judges_; }
+  const ApiKeys& keys() const { return *keys_; }
+  TenantLimits& tenants() { return tenants_; }
+  // Both null where files are not kept.
+  FileStore* files() { return files_.get(); }
+  BatchQueue* batches() { return batches_.get(); }
   MetricsNow FiguresNow() const;
   // Why requests cannot be answered now; nothing when they can.
   std::optional<ApiError> NotReady();
@@ -94,10 +115,16 @@ class Service : public HttpHandler {
   Metrics metrics_;
   LiveRequests live_;
   Quotas quotas_;
+  TenantLimits tenants_;
   std::unique_ptr<ResponseStore> responses_;
+  std::shared_ptr<const guard::Rules> guard_;
+  guard::Rules judges_;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
   EngineWatch watch_;
+
+  std::unique_ptr<FileStore> files_;
+  std::unique_ptr<BatchQueue> batches_;  // its thread uses all of the above: it goes first
 };
 
 // An error as a whole reply.

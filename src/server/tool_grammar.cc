@@ -1,10 +1,13 @@
 #include "server/tool_grammar.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "grammar/schema_check.h"
+#include "server/literal_grammar.h"
 
 namespace adit::server {
 namespace {
@@ -13,21 +16,50 @@ using Json = nlohmann::ordered_json;
 
 // What a syntax puts around the arguments of a call, and around and between calls.
 struct CallLayout {
-  const char* begin;      // then the name as JSON
+  const char* begin;      // then the name, as JSON where `quoted`
   const char* arguments;  // then the arguments
   const char* end;
   const char* separator;
   const char* open;  // of all calls together
   const char* close;
   const char* trigger;  // what text that goes on to a call has come to; null: calls are the whole text
+  bool quoted = true;
+  const char* numbered = nullptr;  // a call begins with this and a number; null: it does not
+  const char* text = nullptr;      // a pattern of what text that is no call begins with, where it has no trigger
 };
 
 constexpr CallLayout kHermes = {
     "<tool_call>\n{\"name\": ", ", \"arguments\": ", "}\n</tool_call>", "\n", "", "", "<tool_call>"};
-constexpr CallLayout kLlama3 = {"{\"name\": ", ", \"parameters\": ", "}", "; ", "", "", nullptr};
+constexpr CallLayout kLlama3 = {"{\"name\": ", ", \"parameters\": ", "}",     "; ",      "", "",
+                                nullptr,       /*quoted=*/true,      nullptr, "[^{<\\s]"};
 constexpr CallLayout kMistral = {"{\"name\": ", ", \"arguments\": ", "}", ", ", "[TOOL_CALLS][", "]", "[TOOL_CALLS]"};
-
 constexpr CallLayout kGranite = {"{\"name\": ", ", \"arguments\": ", "}", ", ", "<|tool_call|>[", "]", "<|tool_call|>"};
+constexpr CallLayout kCommandR = {
+    "\", \"tool_name\": ", ", \"parameters\": ",   "}", ",\n    ", "<|START_ACTION|>[\n    ",
+    "\n]<|END_ACTION|>",   "<|START_ACTION|>",
+    /*quoted=*/true,       "{\"tool_call_id\": \""};
+// V3 and R1 write a kind and the arguments as a block of code, and a line end between calls; V3.1 does not.
+constexpr CallLayout kDeepSeek = {"<｜tool▁call▁begin｜>",  "<｜tool▁sep｜>",       "<｜tool▁call▁end｜>",    "",
+                                  "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁calls▁begin｜>",
+                                  /*quoted=*/false};
+constexpr CallLayout kDeepSeekV3[] = {{"<｜tool▁call▁begin｜>function<｜tool▁sep｜>", "\n```json\n",
+                                       "\n```<｜tool▁call▁end｜>", "", "", "", nullptr, false},
+                                      {"<｜tool▁call▁begin｜>function<｜tool▁sep｜>", "\n```json\n",
+                                       "\n```<｜tool▁call▁end｜>\n", "", "", "", nullptr, false}};
+// The token behind the arguments ends the generation.
+constexpr CallLayout kHarmony = {"<|channel|>commentary to=functions.",
+                                 " <|constrain|>json<|message|>",
+                                 "",
+                                 "",
+                                 "",
+                                 "",
+                                 "<|channel|>commentary to=functions.",
+                                 /*quoted=*/false};
+
+// Arguments of the last two are no JSON (literal_grammar.h).
+constexpr CallLayout kPythonic = {"", "(", ")", ", ", "[", "]", nullptr, /*quoted=*/false, nullptr, "[^\\[<\\s]"};
+constexpr CallLayout kGemma = {
+    "<start_function_call>call:", "", "<end_function_call>", "", "", "", "<start_function_call>", /*quoted=*/false};
 
 const CallLayout* LayoutOf(ToolSyntax syntax) {
   switch (syntax) {
@@ -39,35 +71,83 @@ const CallLayout* LayoutOf(ToolSyntax syntax) {
       return &kMistral;
     case ToolSyntax::kGranite:
       return &kGranite;
-    default:
-      return nullptr;
+    case ToolSyntax::kCommandR:
+      return &kCommandR;
+    case ToolSyntax::kDeepSeek:
+      return &kDeepSeek;
+    case ToolSyntax::kHarmony:
+      return &kHarmony;
+    case ToolSyntax::kPythonic:
+      return &kPythonic;
+    case ToolSyntax::kGemma:
+      return &kGemma;
+    case ToolSyntax::kNone:
+      break;
   }
+  return nullptr;
 }
 
-// The schema that a call's arguments are held to, checked.
-Result<Json> ArgumentsOf(const CallableTool& tool) {
+std::optional<LiteralSyntax> LiteralsOf(ToolSyntax syntax) {
+  if (syntax == ToolSyntax::kPythonic) return LiteralSyntax::kPython;
+  if (syntax == ToolSyntax::kGemma) return LiteralSyntax::kGemma;
+  return std::nullopt;
+}
+
+// What a call's arguments are held to, checked: a part of a structural tag.
+Result<Json> ArgumentsOf(const CallableTool& tool, ToolSyntax syntax) {
   const std::string schema =
       tool.parameters.empty() ? R"({"type":"object","properties":{},"additionalProperties":false})" : tool.parameters;
+  if (const std::optional<LiteralSyntax> literals = LiteralsOf(syntax); literals) {
+    Result<std::string> rules = LiteralRules(schema, *literals);
+    if (!rules.ok() && !tool.strict) rules = LiteralRules(R"({"type":"object"})", *literals);
+    if (!rules.ok()) return rules.status();
+    return Json{{"type", "grammar"}, {"grammar", *rules}};
+  }
   const Result<std::string> checked = grammar::CheckSchema(schema);
-  if (checked.ok()) return Json::parse(schema);
-  if (tool.strict) return checked.status();
-  // Nobody has asked for more than a call that can be read.
-  return Json{{"type", "object"}};
+  if (!checked.ok() && tool.strict) return checked.status();
+  // Where it is not strict nobody has asked for more than a call that can be read.
+  return Json{{"type", "json_schema"}, {"json_schema", checked.ok() ? Json::parse(schema) : Json{{"type", "object"}}}};
+}
+
+// A name that stands by itself, not as JSON.
+bool IsPlainName(std::string_view name) {
+  return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+         std::string_view::npos;
+}
+
+Json ConstString(std::string text) { return {{"type", "const_string"}, {"value", std::move(text)}}; }
+
+Json TagOf(const CallLayout& layout, const std::string& name, Json arguments) {
+  const std::string written = layout.begin +
+                              (layout.quoted ? Json(name).dump(-1, ' ', false, Json::error_handler_t::replace) : name) +
+                              layout.arguments;
+  if (layout.numbered == nullptr) {
+    return {{"type", "tag"}, {"begin", written}, {"content", std::move(arguments)}, {"end", layout.end}};
+  }
+  Json number = {{"type", "regex"}, {"pattern", "[0-9]{1,3}"}};
+  return {{"type", "tag"},
+          {"begin", layout.numbered},
+          {"content",
+           {{"type", "sequence"}, {"elements", Json::array({number, ConstString(written), std::move(arguments)})}}},
+          {"end", layout.end}};
 }
 
 Result<Json> CallTags(const ToolGrammarWish& wish, const CallLayout& layout, std::string& param) {
   Json tags = Json::array();
   for (const CallableTool& tool : wish.tools) {
-    Result<Json> schema = ArgumentsOf(tool);
-    if (!schema.ok()) {
-      param = tool.param;
-      return schema.status();
+    Result<Json> arguments = ArgumentsOf(tool, wish.syntax);
+    const bool has_dash = tool.name.find('-') != std::string::npos;
+    if (!layout.quoted && (!IsPlainName(tool.name) || (has_dash && wish.syntax == ToolSyntax::kPythonic))) {
+      arguments = Unsupported("the tool's name has characters that calls as this model writes them cannot have");
     }
-    const std::string name = Json(tool.name).dump(-1, ' ', false, Json::error_handler_t::replace);
-    tags.push_back({{"type", "tag"},
-                    {"begin", layout.begin + name + layout.arguments},
-                    {"content", {{"type", "json_schema"}, {"json_schema", *std::move(schema)}}},
-                    {"end", layout.end}});
+    if (!arguments.ok()) {
+      param = tool.param;
+      return arguments.status();
+    }
+    if (wish.syntax == ToolSyntax::kDeepSeek) {
+      for (const CallLayout& older : kDeepSeekV3) tags.push_back(TagOf(older, tool.name, *arguments));
+    }
+    tags.push_back(TagOf(layout, tool.name, *std::move(arguments)));
   }
   return tags;
 }
@@ -101,7 +181,7 @@ Json FormatOf(const GrammarSpec& spec) {
     case GrammarKind::kChoice: {
       Json choices = Json::array();
       for (const Json& choice : Json::parse(spec.text, nullptr, false)) {
-        choices.push_back({{"type", "const_string"}, {"value", choice}});
+        choices.push_back(ConstString(choice));
       }
       return {{"type", "or"}, {"elements", std::move(choices)}};
     }
@@ -121,7 +201,7 @@ Json TextOrCalls(Json tags, const ToolGrammarWish& wish, const CallLayout& layou
     // Text that does not begin as a call does.
     Json text = {
         {"type", "sequence"},
-        {"elements", Json::array({Json{{"type", "regex"}, {"pattern", "[^{<\\s]"}}, Json{{"type", "any_text"}}})}};
+        {"elements", Json::array({Json{{"type", "regex"}, {"pattern", layout.text}}, Json{{"type", "any_text"}}})}};
     return {{"type", "or"}, {"elements", Json::array({WholeCalls(std::move(tags), layout, wish.parallel), text})}};
   }
   const bool is_one = *layout.open != '\0';
@@ -132,6 +212,32 @@ Json TextOrCalls(Json tags, const ToolGrammarWish& wish, const CallLayout& layou
           {"stop_after_first", is_one || !wish.parallel}};
 }
 
+// gpt-oss may think in a message of its own before it calls or answers, and calls one tool at a time.
+Json HarmonyMessages(Json tags, const ToolGrammarWish& wish, const CallLayout& layout) {
+  if (wish.calls == CallWish::kMay && !wish.text) {
+    return {{"type", "triggered_tags"},
+            {"triggers", Json::array({layout.trigger})},
+            {"tags", std::move(tags)},
+            {"at_least_one", false},
+            {"stop_after_first", true}};
+  }
+  const Json analysis = {{"type", "tag"},
+                         {"begin", "<|channel|>analysis<|message|>"},
+                         {"content", {{"type", "any_text"}}},
+                         {"end", "<|end|>"}};
+  const Json thoughts = {{"type", "sequence"},
+                         {"elements", Json::array({analysis, ConstString("<|start|>assistant")})}};
+  Json last = std::move(tags);
+  if (wish.text) {
+    last.push_back(
+        {{"type", "sequence"},
+         {"elements", Json::array({ConstString("<|channel|>final<|message|>"), FormatOf(wish.text->spec)})}});
+  }
+  return {{"type", "sequence"},
+          {"elements", Json::array({Json{{"type", "optional"}, {"content", thoughts}},
+                                    Json{{"type", "or"}, {"elements", std::move(last)}}})}};
+}
+
 }  // namespace
 
 bool HasToolGrammar(ToolSyntax syntax) { return LayoutOf(syntax) != nullptr; }
@@ -140,8 +246,9 @@ Result<Constraint> MakeToolGrammar(const ToolGrammarWish& wish, std::string& par
   const CallLayout* layout = LayoutOf(wish.syntax);
   if (layout == nullptr) return Unsupported("calls as this model writes them cannot be held to a grammar yet");
   ADIT_ASSIGN_OR_RETURN(Json tags, CallTags(wish, *layout, param));
-  Json format = wish.calls == CallWish::kMust ? WholeCalls(std::move(tags), *layout, wish.parallel)
-                                              : TextOrCalls(std::move(tags), wish, *layout);
+  Json format = wish.syntax == ToolSyntax::kHarmony ? HarmonyMessages(std::move(tags), wish, *layout)
+                : wish.calls == CallWish::kMust     ? WholeCalls(std::move(tags), *layout, wish.parallel)
+                                                    : TextOrCalls(std::move(tags), wish, *layout);
   const Json tag = {{"type", "structural_tag"}, {"format", std::move(format)}};
   return Constraint{.spec = {.kind = GrammarKind::kStructuralTag,
                              .text = tag.dump(-1, ' ', false, Json::error_handler_t::replace),

@@ -157,7 +157,20 @@ TEST_F(ToolGrammarTest, EverySyntaxIsReadByItsOwnParser) {
   for (const Case& one :
        {Case{ToolSyntax::kLlama3, R"({"name": "f", "parameters": {"z": 1}}; {"name": "g", "parameters": {}})"},
         Case{ToolSyntax::kMistral,
-             R"([TOOL_CALLS][{"name": "f", "arguments": {"z": 1}}, {"name": "g", "arguments": {}}])"}}) {
+             R"([TOOL_CALLS][{"name": "f", "arguments": {"z": 1}}, {"name": "g", "arguments": {}}])"},
+        Case{ToolSyntax::kCommandR,
+             "<|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"f\", \"parameters\": {\"z\": 1}},\n    "
+             "{\"tool_call_id\": \"1\", \"tool_name\": \"g\", \"parameters\": {}}\n]<|END_ACTION|>"},
+        Case{ToolSyntax::kPythonic, "[f(z=1), g()]"},
+        Case{ToolSyntax::kGemma,
+             "<start_function_call>call:f{z:1}<end_function_call><start_function_call>call:g{}<end_function_call>"},
+        Case{ToolSyntax::kDeepSeek,
+             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"z\": 1}<｜tool▁call▁end｜>"
+             "<｜tool▁call▁begin｜>g<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"},
+        Case{ToolSyntax::kDeepSeek,
+             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{\"z\": 1}\n```"
+             "<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>g\n```json\n{}\n```<｜tool▁call▁end｜>"
+             "<｜tool▁calls▁end｜>"}}) {
     const ApiRequest request = Good(std::string(kTools) + R"(, "tool_choice": "required")", one.syntax);
     EXPECT_TRUE(Describes(request, one.text)) << one.text;
     EXPECT_FALSE(Describes(request, "text"));
@@ -170,6 +183,39 @@ TEST_F(ToolGrammarTest, EverySyntaxIsReadByItsOwnParser) {
   }
 }
 
+TEST_F(ToolGrammarTest, HarmonyMayThinkFirstAndCallsOnce) {
+  const std::string call = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"z\": 1}";
+  const std::string thoughts = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant";
+  const std::string final = "<|channel|>final<|message|>text";
+  const ApiRequest must = Good(std::string(kTools) + R"(, "tool_choice": "required")", ToolSyntax::kHarmony);
+  EXPECT_TRUE(Describes(must, call));
+  EXPECT_TRUE(Describes(must, thoughts + call));
+  EXPECT_FALSE(Describes(must, final));
+  EXPECT_FALSE(Describes(must, "<|channel|>commentary to=functions.h <|constrain|>json<|message|>{}"));
+  std::string strict = kTools;
+  strict.replace(strict.find("\"name\": \"f\""), 11, R"("name": "f", "strict": true)");
+  const ApiRequest may = Good(strict, ToolSyntax::kHarmony);
+  EXPECT_TRUE(Describes(may, final));
+  EXPECT_TRUE(Describes(may, thoughts + final));
+  EXPECT_TRUE(Describes(may, thoughts + call));
+  EXPECT_FALSE(Describes(may, "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"z\": \"x\"}"));
+  std::vector<OutputDelta> deltas;
+  const auto parser = MakeOutputParser(must.output);
+  parser->Append(thoughts + call, deltas);
+  parser->Finish(deltas);
+  ASSERT_FALSE(deltas.empty());
+  EXPECT_EQ(deltas.back().name + deltas.back().text, "f{\"z\":1}");
+}
+
+TEST_F(ToolGrammarTest, NamesThatASyntaxCannotHoldAreRefused) {
+  std::string tools = kTools;
+  tools.replace(tools.find("\"f\""), 3, R"("f g")");
+  const auto read = Read(tools + R"(, "tool_choice": "required")", ToolSyntax::kDeepSeek);
+  ASSERT_TRUE(std::holds_alternative<ApiError>(read));
+  EXPECT_EQ(std::get<ApiError>(read).param, "tools[0].function.parameters");
+  EXPECT_TRUE(std::holds_alternative<ApiRequest>(Read(tools + R"(, "tool_choice": "required")")));
+}
+
 TEST_F(ToolGrammarTest, StrictToolsAmongTextInEverySyntax) {
   const std::string strict =
       R"("tools": [{"type": "function", "function": {"name": "f", "strict": true, "parameters": {"type": "object",
@@ -180,9 +226,12 @@ TEST_F(ToolGrammarTest, StrictToolsAmongTextInEverySyntax) {
     std::string key;
     std::string behind;
   };
-  for (const Case& one : {Case{ToolSyntax::kLlama3, R"({"name": "f", )", "parameters", "}"},
-                          Case{ToolSyntax::kMistral, R"([TOOL_CALLS][{"name": "f", )", "arguments", "}]"},
-                          Case{ToolSyntax::kGranite, R"(<|tool_call|>[{"name": "f", )", "arguments", "}]"}}) {
+  for (const Case& one :
+       {Case{ToolSyntax::kLlama3, R"({"name": "f", )", "parameters", "}"},
+        Case{ToolSyntax::kMistral, R"([TOOL_CALLS][{"name": "f", )", "arguments", "}]"},
+        Case{ToolSyntax::kCommandR, "<|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"f\", ",
+             "parameters", "}\n]<|END_ACTION|>"},
+        Case{ToolSyntax::kGranite, R"(<|tool_call|>[{"name": "f", )", "arguments", "}]"}}) {
     const ApiRequest request = Good(strict, one.syntax);
     const auto call = [&one](const std::string& z) {
       return one.before + "\"" + one.key + "\": {\"z\": " + z + "}" + one.behind;

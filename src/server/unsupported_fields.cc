@@ -26,8 +26,6 @@ constexpr Field kFields[] = {
     {"audio", ""},
     {"prediction", ""},
     {"web_search_options", ""},
-    // Thoughts.
-    {"thinking_token_budget", ""},
     // The prompt.
     {"chat_template", ""},
     {"prompt_embeds", ""},
@@ -48,6 +46,7 @@ constexpr Field kChatFields[] = {
     {"function_call", "\"none\""},
     {"top_logprobs", "0"},
     {"reasoning_effort", "\"none\""},
+    {"thinking_token_budget", ""},
     {"chat_template_kwargs", "{}"},
     {"documents", ""},
     {"continue_final_message", "false"},

@@ -36,6 +36,8 @@ void DecodeTQ1_0(const std::byte* blocks, float* out, int64_t num_elements) noex
 void DecodeTQ2_0(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 void DecodeMXFP4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 void DecodeNVFP4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeInt4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeInt8(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 
 }  // namespace adit
 

@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "tensor/decode.h"
+#include "tensor/int4.h"
+#include "tensor/int8.h"
 #include "tensor/iq1_m.h"
 #include "tensor/iq1_s.h"
 #include "tensor/iq2_s.h"
@@ -58,6 +60,8 @@ constexpr DTypeTraits kTraits[] = {
     {"tq2_0", 256, sizeof(BlockTQ2_0), &DecodeTQ2_0},
     {"mxfp4", 32, sizeof(BlockMXFP4), &DecodeMXFP4},
     {"nvfp4", 64, sizeof(BlockNVFP4), &DecodeNVFP4},
+    {"int4", 32, sizeof(BlockInt4), &DecodeInt4},
+    {"int8", 32, sizeof(BlockInt8), &DecodeInt8},
 };
 static_assert(std::size(kTraits) == kNumDTypes);
 

@@ -8,7 +8,8 @@
 
 namespace adit {
 
-// How the elements of a tensor are stored. Block types keep the names of the ggml project, which defined them.
+// How the elements of a tensor are stored. Block types keep the names of the ggml project, which defined them, but for
+// the last two: what checkpoints of other quantisers become in memory, which no file has.
 enum class DType : uint8_t {
   kF32,
   kF16,
@@ -36,8 +37,10 @@ enum class DType : uint8_t {
   kTQ2_0,
   kMXFP4,
   kNVFP4,
+  kInt4,
+  kInt8,
 };
-inline constexpr int kNumDTypes = 26;
+inline constexpr int kNumDTypes = 28;
 
 struct DTypeTraits {
   const char* name;    // as users write it: "f32", "q4_k"

@@ -19,14 +19,16 @@ bool IsFiniteBlock(const float* x) {
   return std::all_of(x, x + kSearchBlock, [](float value) { return std::isfinite(value); });
 }
 
-// What the error of each element counts.
+// What the error of each element counts: of large ones more, where columns are told apart, since then all of a column
+// is small or large; else the same.
 std::array<float, kSearchBlock> Weights(const float* x, const float* importance) {
+  std::array<float, kSearchBlock> weights;
+  weights.fill(1.0f);
+  if (importance == nullptr) return weights;
   float squares = 0.0f;
   for (int i = 0; i < kSearchBlock; ++i) squares += x[i] * x[i];
-  std::array<float, kSearchBlock> weights;
   for (int i = 0; i < kSearchBlock; ++i) {
-    weights[static_cast<size_t>(i)] =
-        (importance != nullptr ? importance[i] : 1.0f) * std::sqrt(2.0f * squares / kSearchBlock + x[i] * x[i]);
+    weights[static_cast<size_t>(i)] = importance[i] * std::sqrt(2.0f * squares / kSearchBlock + x[i] * x[i]);
   }
   return weights;
 }

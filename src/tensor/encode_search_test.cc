@@ -16,6 +16,8 @@ namespace {
 
 constexpr DType kSearched[] = {DType::kQ2_K, DType::kQ3_K,   DType::kQ4_K,  DType::kQ5_K,
                                DType::kQ6_K, DType::kIQ4_NL, DType::kIQ4_XS};
+// EncodeFor gives these without a search.
+constexpr DType kPlain[] = {DType::kQ4_0, DType::kQ4_1, DType::kQ5_0, DType::kQ5_1};
 constexpr int64_t kRow = 256;
 
 class EncodeSearch : public testing::TestWithParam<DType> {
@@ -50,7 +52,9 @@ double Error(const std::vector<float>& got, const std::vector<float>& wanted, co
   return sum / static_cast<double>(rows);
 }
 
-TEST_P(EncodeSearch, IsNoWorseThanTheSearchOfGgml) {
+class EncodeSearchOfGgml : public EncodeSearch {};
+
+TEST_P(EncodeSearchOfGgml, IsNoWorse) {
   const auto golden = test::ReadSafetensors(ADIT_SOURCE_DIR "/tests/goldens/ggml_quants/encode_search.safetensors");
   ASSERT_TRUE(golden.ok()) << golden.status().ToString();
   std::string name = Traits(GetParam()).name;
@@ -113,7 +117,7 @@ TEST_P(EncodeSearch, HugeAndTinyNumbersEndInsideTheType) {
   }
 }
 
-TEST_P(EncodeSearch, IsWhatEncodeForGives) {
+TEST_P(EncodeSearchOfGgml, IsWhatEncodeForGives) {
   std::vector<float> values(kRow);
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
   std::vector<std::byte> a(RowBytes(GetParam(), kRow));
@@ -123,8 +127,24 @@ TEST_P(EncodeSearch, IsWhatEncodeForGives) {
   EXPECT_EQ(a, b);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, EncodeSearch, testing::ValuesIn(kSearched),
-                         [](const auto& test) { return std::string(Traits(test.param).name); });
+class EncodeSearchOfPlain : public EncodeSearch {};
+
+TEST_P(EncodeSearchOfPlain, ComesNearerThanWithoutASearch) {
+  std::vector<float> values(64 * kRow);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::sin(0.7f * static_cast<float>(i)) * std::cos(2.1f * static_cast<float>(i * i % 977));
+  }
+  std::vector<std::byte> blocks(RowBytes(GetParam(), static_cast<int64_t>(values.size())));
+  EncodeFor(GetParam())(values.data(), blocks.data(), static_cast<int64_t>(values.size()));
+  EXPECT_LT(Error(RoundTrip(values, nullptr), values, {}), 0.99 * Error(Decoded(blocks, values.size()), values, {}));
+}
+
+const auto kTypeName = [](const auto& test) { return std::string(Traits(test.param).name); };
+
+INSTANTIATE_TEST_SUITE_P(Types, EncodeSearch, testing::ValuesIn(kSearched), kTypeName);
+INSTANTIATE_TEST_SUITE_P(PlainTypes, EncodeSearch, testing::ValuesIn(kPlain), kTypeName);
+INSTANTIATE_TEST_SUITE_P(Types, EncodeSearchOfGgml, testing::ValuesIn(kSearched), kTypeName);
+INSTANTIATE_TEST_SUITE_P(Types, EncodeSearchOfPlain, testing::ValuesIn(kPlain), kTypeName);
 
 TEST(EncodeSearchFor, OtherTypesHaveNone) { EXPECT_EQ(SearchEncodeFor(DType::kQ8_0), nullptr); }
 

@@ -14,13 +14,13 @@
 namespace adit::tokenizer {
 namespace {
 
-std::unique_ptr<Tokenizer> Make(MetadataValues values) {
+std::unique_ptr<Tokenizer> MakeTokenizer(MetadataValues values) {
   auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
   return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
 }
 
-std::unique_ptr<Tokenizer> MakeBpe() { return Make(SmallBpe().BpeValues("gpt-2")); }
+std::unique_ptr<Tokenizer> MakeBpe() { return MakeTokenizer(SmallBpe().BpeValues("gpt-2")); }
 
 // In SmallSpm the token of byte b.
 int32_t ByteToken(int byte) { return 3 + byte; }
@@ -48,7 +48,7 @@ TEST(IncrementalDetokenizer, AnUnfinishedCharacterEndsAsOneReplacement) {
 }
 
 TEST(IncrementalDetokenizer, AnInvalidByteIsNotHeldBack) {
-  const auto tokenizer = Make(SmallSpm().SpmValues());
+  const auto tokenizer = MakeTokenizer(SmallSpm().SpmValues());
   IncrementalDetokenizer detokenizer(*tokenizer, false);
   EXPECT_EQ(detokenizer.Append(ByteToken(0xFF)), "\uFFFD");
   EXPECT_EQ(detokenizer.Append(ByteToken('a')), "a");
@@ -70,7 +70,7 @@ TEST(IncrementalDetokenizer, ControlTokensAreShownOnRequest) {
 }
 
 TEST(IncrementalDetokenizer, TheFirstWordLosesItsSpace) {
-  const auto tokenizer = Make(SmallSpm().SpmValues());
+  const auto tokenizer = MakeTokenizer(SmallSpm().SpmValues());
   const std::vector<int32_t> ids = tokenizer->Encode("<turn>hello world", true, false);
   IncrementalDetokenizer detokenizer(*tokenizer, false);
   EXPECT_EQ(detokenizer.Append(ids[0]), "");
@@ -79,7 +79,7 @@ TEST(IncrementalDetokenizer, TheFirstWordLosesItsSpace) {
 }
 
 TEST(IncrementalDetokenizer, ALoneSpaceTokenIsTheFirstWord) {
-  const auto tokenizer = Make(SmallSpm().SpmValues());
+  const auto tokenizer = MakeTokenizer(SmallSpm().SpmValues());
   const std::vector<int32_t> ids = tokenizer->Encode(" ", false, false);
   IncrementalDetokenizer detokenizer(*tokenizer, false);
   std::string text;
@@ -94,7 +94,7 @@ TEST(IncrementalDetokenizer, PiecesJoinToTheDecodedTextWithoutInvalidBytes) {
   std::mt19937 rng(kSeed);
   MetadataValues without_prefix = SmallSpm().SpmValues();
   without_prefix["tokenizer.ggml.add_space_prefix"] = FlagValue(false);
-  for (const auto& tokenizer : {MakeBpe(), Make(SmallSpm().SpmValues()), Make(without_prefix)}) {
+  for (const auto& tokenizer : {MakeBpe(), MakeTokenizer(SmallSpm().SpmValues()), MakeTokenizer(without_prefix)}) {
     for (int round = 0; round < 3'000; ++round) {
       const bool with_special = rng() % 2 == 0;
       IncrementalDetokenizer detokenizer(*tokenizer, with_special);

@@ -55,14 +55,14 @@ MetadataValues Values() {
   return values;
 }
 
-std::unique_ptr<Tokenizer> Make(MetadataValues values) {
+std::unique_ptr<Tokenizer> MakeUnigram(MetadataValues values) {
   auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
   return std::move(*tokenizer);
 }
 
 TEST(GgufUnigram, TextIsOneWordWithMarks) {
-  const auto tokenizer = Make(Values());
+  const auto tokenizer = MakeUnigram(Values());
   EXPECT_THAT(tokenizer->Encode("ab a", false, false), ElementsAre(4, 6, 4));
   EXPECT_THAT(tokenizer->Encode("a", false, true), ElementsAre(4, 1));
   EXPECT_THAT(tokenizer->Encode("zz a", false, false), ElementsAre(3, 2, 4));
@@ -74,19 +74,19 @@ TEST(GgufUnigram, TextIsOneWordWithMarks) {
 TEST(GgufUnigram, SpacesFollowTheMetadata) {
   MetadataValues values = Values();
   values.erase("tokenizer.ggml.add_space_prefix");
-  EXPECT_THAT(Make(values)->Encode("a  a", false, false), ElementsAre(5, 3, 4));
+  EXPECT_THAT(MakeUnigram(values)->Encode("a  a", false, false), ElementsAre(5, 3, 4));
   values["tokenizer.ggml.remove_extra_whitespaces"] = FlagValue(true);
-  EXPECT_THAT(Make(values)->Encode("  a  a ", false, false), ElementsAre(4, 4));
+  EXPECT_THAT(MakeUnigram(values)->Encode("  a  a ", false, false), ElementsAre(4, 4));
   values["tokenizer.ggml.add_space_prefix"] = FlagValue(true);
   values["tokenizer.ggml.treat_whitespace_as_suffix"] = FlagValue(true);
   values["tokenizer.ggml.remove_extra_whitespaces"] = FlagValue(false);
-  EXPECT_THAT(Make(values)->Encode("a", false, false), ElementsAre(5, 3));
+  EXPECT_THAT(MakeUnigram(values)->Encode("a", false, false), ElementsAre(5, 3));
 }
 
 TEST(GgufUnigram, RulesOfNormalizationAreApplied) {
   MetadataValues values = Values();
   values["tokenizer.ggml.precompiled_charsmap"] = {formats::GgufType::kArray, formats::GgufType::kI8, SmallCharsmap()};
-  EXPECT_THAT(Make(values)->Encode("Ab", false, false), ElementsAre(4, 6));
+  EXPECT_THAT(MakeUnigram(values)->Encode("Ab", false, false), ElementsAre(4, 6));
   values["tokenizer.ggml.precompiled_charsmap"] = IntsValue({1, 2, 3});
   EXPECT_THAT(Tokenizer::FromGguf(ToMetadata(values)).status().message(),
               HasSubstr("is not an array of INT8 or UINT8"));
@@ -96,7 +96,7 @@ TEST(GgufUnigram, RulesOfNormalizationAreApplied) {
 }
 
 TEST(GgufUnigram, PlainTextNeverBecomesAControlToken) {
-  const auto tokenizer = Make(Values());
+  const auto tokenizer = MakeUnigram(Values());
   for (const int32_t id : tokenizer->Encode("</s><pad>", false, false))
     EXPECT_NE(tokenizer->Type(id), TokenType::kControl);
 }

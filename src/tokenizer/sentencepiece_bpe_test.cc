@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::unique_ptr<Tokenizer> Make(MetadataValues values) {
+std::unique_ptr<Tokenizer> MakeSentencePiece(MetadataValues values) {
   auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
   return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
@@ -29,7 +29,7 @@ std::unique_ptr<Tokenizer> Make(MetadataValues values) {
 std::unique_ptr<Tokenizer> MakeSmall(bool add_space_prefix) {
   MetadataValues values = SmallSpm().SpmValues();
   values["tokenizer.ggml.add_space_prefix"] = FlagValue(add_space_prefix);
-  return Make(values);
+  return MakeSentencePiece(values);
 }
 
 std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& text, bool parse_special = false) {
@@ -62,7 +62,7 @@ TEST(SentencePieceBpe, SpacePrefixStandsBeforeEveryRunOfText) {
 }
 
 TEST(SentencePieceBpe, SpacePrefixIsOnUnlessTheFileSaysNo) {
-  EXPECT_THAT(Pieces(*Make(SmallSpm().SpmValues()), "hello"), ElementsAre("▁hello"));
+  EXPECT_THAT(Pieces(*MakeSentencePiece(SmallSpm().SpmValues()), "hello"), ElementsAre("▁hello"));
   EXPECT_THAT(Pieces(*MakeSmall(false), "hello<turn>hello", true), ElementsAre("hello", "<turn>", "hello"));
 }
 
@@ -79,7 +79,7 @@ TEST(SentencePieceBpe, DecodeTakesTheSpacePrefixOff) {
 TEST(SentencePieceBpe, DecodeLeavesTheSpaceOfASpecialTokenAlone) {
   VocabularyDraft draft = SmallSpm();
   draft.Add("  ", TokenType::kUserDefined);
-  const auto tokenizer = Make(draft.SpmValues());
+  const auto tokenizer = MakeSentencePiece(draft.SpmValues());
   EXPECT_EQ(DecodeAll(*tokenizer, tokenizer->Encode("  <b>", false, false)), "  <b>");
 }
 
@@ -107,7 +107,7 @@ TEST(SentencePieceBpe, TextNeverBecomesAControlByteOrUnknownToken) {
   draft.Add("<0x41", TokenType::kNormal, -1);
   draft.Add("s>", TokenType::kNormal, -99);
   draft.Add("1>", TokenType::kNormal, -99);
-  const auto tokenizer = Make(draft.SpmValues());
+  const auto tokenizer = MakeSentencePiece(draft.SpmValues());
   EXPECT_THAT(Pieces(*tokenizer, "</s>"), ElementsAre("▁", "</s", ">"));
   EXPECT_THAT(Pieces(*tokenizer, "<0x41>"), ElementsAre("▁", "<0x41", ">"));
   EXPECT_THAT(Pieces(*tokenizer, "<0x41>", true), ElementsAre("▁", "<0x41", ">"))
@@ -121,19 +121,20 @@ TEST(SentencePieceBpe, WithoutByteTokensUnknownStandsForTheRest) {
   draft.Add("\xE4", TokenType::kNormal, -2);
   MetadataValues values = draft.SpmValues();
   values["tokenizer.ggml.add_space_prefix"] = FlagValue(false);
-  EXPECT_THAT(Make(values)->Encode("a你", false, false), ElementsAre(1, 2)) << "a byte that is a piece counts as such";
+  EXPECT_THAT(MakeSentencePiece(values)->Encode("a你", false, false), ElementsAre(1, 2))
+      << "a byte that is a piece counts as such";
   values["tokenizer.ggml.unknown_token_id"] = IdValue(0);
-  EXPECT_THAT(Make(values)->Encode("a你", false, false), ElementsAre(1, 2, 0, 0));
+  EXPECT_THAT(MakeSentencePiece(values)->Encode("a你", false, false), ElementsAre(1, 2, 0, 0));
 }
 
 TEST(SentencePieceBpe, AddsBosUnlessToldOtherwise) {
   MetadataValues values = SmallSpm().SpmValues();
-  EXPECT_THAT(Make(values)->Encode("", false, true), IsEmpty()) << "no BOS is known";
+  EXPECT_THAT(MakeSentencePiece(values)->Encode("", false, true), IsEmpty()) << "no BOS is known";
   values["tokenizer.ggml.bos_token_id"] = IdValue(1);
-  EXPECT_THAT(Make(values)->Encode("", false, true), ElementsAre(1));
-  EXPECT_TRUE(Make(values)->adds_bos());
+  EXPECT_THAT(MakeSentencePiece(values)->Encode("", false, true), ElementsAre(1));
+  EXPECT_TRUE(MakeSentencePiece(values)->adds_bos());
   values["tokenizer.ggml.add_bos_token"] = FlagValue(false);
-  EXPECT_THAT(Make(values)->Encode("", false, true), IsEmpty());
+  EXPECT_THAT(MakeSentencePiece(values)->Encode("", false, true), IsEmpty());
 }
 
 std::vector<std::string> Characters(std::string_view text) {
@@ -166,7 +167,7 @@ TEST(SentencePieceBpe, EqualsTheDefinitionOnRandomVocabularies) {
     }
     MetadataValues values = draft.SpmValues();
     values["tokenizer.ggml.add_space_prefix"] = FlagValue(false);
-    const auto tokenizer = Make(values);
+    const auto tokenizer = MakeSentencePiece(values);
     const MergeOrder order = [&](const std::string& left, const std::string& right) -> std::optional<double> {
       const auto found = std::find(draft.tokens.begin() + 1, draft.tokens.end(), left + right);
       if (found == draft.tokens.end()) return std::nullopt;

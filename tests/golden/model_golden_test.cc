@@ -164,25 +164,18 @@ TEST_P(EncoderGolden, HiddenStatesMatch) {
   }
 }
 
-std::vector<std::string> AvailableSets() {
-  std::vector<std::string> names;
-  for (const kernels::KernelSet& set : kernels::KernelSets()) {
-    if (set.available) names.push_back(set.table->name);
-  }
-  return names;
-}
-
 INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
-                         testing::Combine(testing::ValuesIn(kGoldens), testing::ValuesIn(AvailableSets())),
+                         testing::Combine(testing::ValuesIn(kGoldens), testing::ValuesIn(test::AvailableKernelSets())),
                          [](const auto& test) {
                            return std::string(std::get<0>(test.param).model) + "_" + std::get<1>(test.param);
                          });
 
-INSTANTIATE_TEST_SUITE_P(Bert, EncoderGolden, testing::ValuesIn(AvailableSets()),
+INSTANTIATE_TEST_SUITE_P(Bert, EncoderGolden, testing::ValuesIn(test::AvailableKernelSets()),
                          [](const auto& test) { return test.param; });
 
 INSTANTIATE_TEST_SUITE_P(HuggingFace, ModelGolden,
-                         testing::Combine(testing::ValuesIn(HfGoldens()), testing::ValuesIn(AvailableSets())),
+                         testing::Combine(testing::ValuesIn(HfGoldens()),
+                                          testing::ValuesIn(test::AvailableKernelSets())),
                          [](const auto& test) {
                            return std::string(std::get<0>(test.param).model) + "_" + std::get<1>(test.param);
                          });

@@ -90,8 +90,34 @@ void GgufBuilder::BeginPair(std::string_view key, uint32_t type) {
 void GgufBuilder::AppendValue(const std::string& value) { AppendString(pairs_, value); }
 
 uint32_t GgmlNumberOf(DType dtype) {
-  constexpr uint32_t kNumbers[] = {0,  1,  30, 2,  3,  6,  7,  8,  10, 11, 12, 13, 14,
-                                   20, 23, 19, 29, 16, 17, 22, 18, 21, 34, 35, 39, 40};
+  constexpr uint32_t kNumbers[] = {0,
+                                   1,
+                                   30,
+                                   2,
+                                   3,
+                                   6,
+                                   7,
+                                   8,
+                                   10,
+                                   11,
+                                   12,
+                                   13,
+                                   14,
+                                   20,
+                                   23,
+                                   19,
+                                   29,
+                                   16,
+                                   17,
+                                   22,
+                                   18,
+                                   21,
+                                   34,
+                                   35,
+                                   39,
+                                   40,
+                                   kNoGgmlNumber,
+                                   kNoGgmlNumber};
   static_assert(std::size(kNumbers) == kNumDTypes);
   return kNumbers[static_cast<size_t>(dtype)];
 }

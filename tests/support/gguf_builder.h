@@ -96,6 +96,7 @@ class GgufBuilder {
 };
 
 // ggml's number of a type.
+inline constexpr uint32_t kNoGgmlNumber = UINT32_MAX;  // of types that no file has
 uint32_t GgmlNumberOf(DType dtype);
 
 // Saves bytes under ::testing::TempDir() or wherever `path` says; ends the test program when it cannot.

@@ -103,6 +103,7 @@ std::vector<std::byte> EveryTensorType() {
   GgufBuilder builder = Llama();
   for (int i = 0; i < kNumDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
+    if (GgmlNumberOf(dtype) == kNoGgmlNumber) continue;
     const int64_t cols = Traits(dtype).block_elements;
     builder.AddTensor(Traits(dtype).name, dtype, {1, cols}, Zeros(RowBytes(dtype, cols)));
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/dispatch.h"
 #include "models/hf_model.h"
 #include "models/registry.h"
 #include "nn/exec_context.h"
@@ -88,6 +89,14 @@ std::vector<float> ModelHarness::Hidden(std::span<const int32_t> tokens) {
 
 int32_t Argmax(std::span<const float> logits) {
   return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+std::vector<std::string> AvailableKernelSets() {
+  std::vector<std::string> names;
+  for (const kernels::KernelSet& set : kernels::KernelSets()) {
+    if (set.available) names.push_back(set.table->name);
+  }
+  return names;
 }
 
 }  // namespace adit::test

@@ -20,6 +20,9 @@
 
 namespace adit::test {
 
+// The kernel sets that this machine can run.
+std::vector<std::string> AvailableKernelSets();
+
 // A small model with room for one sequence, run straight through ForwardPass. Its pages lie in the pool in a scattered
 // order.
 class ModelHarness {

@@ -30,5 +30,7 @@ template struct Product<DType::kQ5_0>;
 template struct Product<DType::kQ5_1>;
 template struct Product<DType::kQ8_0>;
 template struct Product<DType::kIQ4_NL>;
+template struct Product<DType::kInt4>;
+template struct Product<DType::kInt8>;
 
 }  // namespace adit::kernels::avx2

@@ -6,6 +6,8 @@
 
 #include "kernels/generic/matmul_codec.h"
 #include "kernels/generic/unroll.h"
+#include "tensor/int4.h"
+#include "tensor/int8.h"
 #include "tensor/iq4_nl.h"
 #include "tensor/q4_0.h"
 #include "tensor/q4_1.h"
@@ -171,6 +173,72 @@ struct Codec<DType::kQ8_0, V> : Codec32<V>, OrderAscending {
     const auto* bytes = reinterpret_cast<const uint8_t*>(block.qs);
     for (int q = 0; q < 8; ++q) Parts::PutQuad(codes, q, row, Parts::Word(bytes + 4 * q) ^ kFlip);
     Parts::PutHalf(record, row, block.d);
+  }
+  template <int g>
+  [[gnu::always_inline]] static Bytes Codes(const std::byte* codes, int v) {
+    return Parts::Load(codes, g, v);
+  }
+};
+
+// A zero point for each row follows the scales: one byte.
+template <class V>
+struct Codec<DType::kInt4, V> : Codec32WithMin<V>, OrderByNibbles {
+  using Block = BlockInt4;
+  using Parts = CodecParts<V>;
+  using typename Parts::Bytes;
+  using typename Parts::F32;
+  using Record = ScaleMinRecord<V>;
+  using Dot = typename V::template UnsignedDot<15>;
+  static constexpr int64_t kMaxDirectTokens = Parts::kMaxDirectTokensIfSimple;
+  static constexpr int kRecordBytes = V::kRows * 3;
+  static constexpr int kCodeBytes = 4 * V::kQuadBytes;
+
+  static void Pack(const Block& block, std::byte* codes, std::byte* record, int row) {
+    PackNibbles<V>(block.qs, codes, row);
+    Parts::PutHalf(record, row, block.d);
+    record[2 * V::kRows + row] = static_cast<std::byte>(block.zero);
+  }
+  [[gnu::always_inline]] static Record LoadRecord(const std::byte* record) {
+    Record r;
+    Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA {
+      r.scale[v.value] = Parts::LoadHalves(record, v.value);
+      const F32 zero = F32::LoadU8(Parts::RowBytesAt(record, 2, v.value));
+      r.min[v.value] = F32::Mul(r.scale[v.value], F32::Sub(F32::Zero(), zero));
+    });
+    return r;
+  }
+  template <int g>
+  [[gnu::always_inline]] static Bytes Codes(const std::byte* codes, int v) {
+    return Parts::template Nibbles<g>(codes, v);
+  }
+};
+
+// As Q8_0 with scales of single precision.
+template <class V>
+struct Codec<DType::kInt8, V> : Codec32<V>, OrderAscending {
+  using Block = BlockInt8;
+  using Parts = CodecParts<V>;
+  using typename Parts::Bytes;
+  using typename Parts::F32;
+  using Record = ScaleRecord<V>;
+  using Dot = typename V::ByteDot;
+  static constexpr int kOffsetBits = EightBits<V>::kOffsetBits;
+  static constexpr int64_t kMaxDirectTokens = Parts::kMaxDirectTokensIfSimple;
+  static constexpr int kRecordBytes = V::kRows * 4;
+  static constexpr int kCodeBytes = 8 * V::kQuadBytes;
+
+  static void Pack(const Block& block, std::byte* codes, std::byte* record, int row) {
+    constexpr uint32_t kFlip = EightBits<V>::kFlip * 0x01010101u;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(block.qs);
+    for (int q = 0; q < 8; ++q) Parts::PutQuad(codes, q, row, Parts::Word(bytes + 4 * q) ^ kFlip);
+    __builtin_memcpy(record + row * 4, &block.d, sizeof(block.d));
+  }
+  [[gnu::always_inline]] static Record LoadRecord(const std::byte* record) {
+    Record r;
+    Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA {
+      r.scale[v.value] = F32::LoadU(reinterpret_cast<const float*>(record) + v.value * V::kLanes);
+    });
+    return r;
   }
   template <int g>
   [[gnu::always_inline]] static Bytes Codes(const std::byte* codes, int v) {

@@ -1,5 +1,5 @@
-#ifndef ADIT_CLI_BATCH_LINE_H_
-#define ADIT_CLI_BATCH_LINE_H_
+#ifndef ADIT_SERVER_BATCH_LINE_H_
+#define ADIT_SERVER_BATCH_LINE_H_
 
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@
 #include "server/json_fields.h"
 
 // The lines of OpenAI's batch format.
-namespace adit::cli {
+namespace adit::server {
 
 // {"custom_id", "method", "url", "body"}
 struct BatchRequestLine {
@@ -23,7 +23,7 @@ struct BatchRequestLine {
   ~BatchRequestLine();
 
   std::string custom_id;
-  server::ApiKind kind = server::ApiKind::kChat;
+  ApiKind kind = ApiKind::kChat;
   std::unique_ptr<nlohmann::json> body;  // an object
   std::string body_text;                 // it, with its members in the line's order
 };
@@ -31,7 +31,7 @@ struct BatchRequestLine {
 // A line that holds no request.
 struct BatchLineError {
   std::optional<std::string> custom_id;
-  server::ApiError error;
+  ApiError error;
 };
 
 std::variant<BatchRequestLine, BatchLineError> ParseBatchLine(std::string_view line);
@@ -51,6 +51,6 @@ std::string BatchResultLine(const std::string& id, const std::string& custom_id,
                             const nlohmann::ordered_json& body);
 std::string BatchErrorLine(const std::string& id, const BatchLineError& error, int64_t line_number);
 
-}  // namespace adit::cli
+}  // namespace adit::server
 
-#endif  // ADIT_CLI_BATCH_LINE_H_
+#endif  // ADIT_SERVER_BATCH_LINE_H_

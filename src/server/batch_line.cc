@@ -1,4 +1,4 @@
-#include "cli/batch_line.h"
+#include "server/batch_line.h"
 
 #include <fmt/core.h>
 
@@ -7,14 +7,11 @@
 
 #include "base/error.h"
 
-namespace adit::cli {
+namespace adit::server {
 namespace {
 
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
-using server::ApiKind;
-using server::FieldReader;
-using server::ParseJson;
 
 std::string Dump(const OrderedJson& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace) + "\n";
@@ -104,7 +101,7 @@ std::string BatchResultLine(const std::string& id, const std::string& custom_id,
 }
 
 std::string BatchErrorLine(const std::string& id, const BatchLineError& error, int64_t line_number) {
-  OrderedJson told = server::ErrorBody(error.error)["error"];
+  OrderedJson told = ErrorBody(error.error)["error"];
   told.erase("type");
   told["line"] = line_number;
   return Dump({{"id", ResultId(id)},
@@ -113,4 +110,4 @@ std::string BatchErrorLine(const std::string& id, const BatchLineError& error, i
                {"error", std::move(told)}});
 }
 
-}  // namespace adit::cli
+}  // namespace adit::server

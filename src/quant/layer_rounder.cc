@@ -1,0 +1,243 @@
+#include "quant/layer_rounder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "quant/awq.h"
+#include "tensor/encode.h"
+#include "tensor/encode_search.h"
+
+namespace adit::quant {
+namespace {
+
+using formats::TensorInfo;
+
+// Rows of each matrix that the search for AWQ's factors looks at.
+constexpr int64_t kSampledRows = 64;
+
+// What gives an input's columns: these are divided by the factors.
+struct Source {
+  std::string_view norm;  // of a vector and its bias; or
+  std::string_view rows;  // of a matrix, which gives a row for each column
+};
+
+Source SourceOf(LayerInput input) {
+  switch (input) {
+    case LayerInput::kMixer:
+      return {.norm = ".attn_norm", .rows = {}};
+    case LayerInput::kFeedForward:
+      return {.norm = ".ffn_norm", .rows = {}};
+    case LayerInput::kAttended:
+      return {.norm = {}, .rows = ".attn_v"};
+    case LayerInput::kGated:
+      return {.norm = {}, .rows = ".ffn_up"};
+  }
+  return {};
+}
+
+std::vector<std::byte> Bytes(const std::vector<float>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<LayerInput> InputOf(std::string_view name) {
+  const auto is = [&](std::string_view end) { return name.ends_with(end); };
+  if (is(".attn_q.weight") || is(".attn_k.weight") || is(".attn_v.weight") || is(".attn_qkv.weight")) {
+    return LayerInput::kMixer;
+  }
+  if (is(".attn_output.weight")) return LayerInput::kAttended;
+  if (is(".ffn_gate.weight") || is(".ffn_up.weight")) return LayerInput::kFeedForward;
+  if (is(".ffn_down.weight")) return LayerInput::kGated;
+  return std::nullopt;
+}
+
+bool LayerRounder::MayScale(std::string_view name) {
+  constexpr std::string_view kNames[] = {".attn_norm.weight", ".attn_norm.bias", ".ffn_norm.weight",
+                                         ".ffn_norm.bias",    ".attn_v.bias",    ".ffn_up.bias"};
+  return std::ranges::any_of(kNames, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+const LayerTensor* LayerRounder::FindEnd(std::string_view end) const {
+  const auto found =
+      std::ranges::find_if(tensors_, [&](const LayerTensor& tensor) { return tensor.tensor->name.ends_with(end); });
+  return found == tensors_.end() ? nullptr : &*found;
+}
+
+// Whether what gives the input can be divided, and nothing else reads it.
+bool LayerRounder::CanScale(LayerInput input) const {
+  const auto& attention = std::get<nn::AttentionBlockConfig>(spec_.mixer).shape;
+  switch (input) {
+    case LayerInput::kMixer:
+    case LayerInput::kFeedForward:
+      return spec_.feed_forward_input != models::FeedForwardInput::kAsMixer &&
+             FindEnd(std::string(SourceOf(input).norm) + ".weight") != nullptr;
+    case LayerInput::kAttended:
+      return attention.num_heads == attention.num_kv_heads && FindEnd(".attn_v.weight") != nullptr;
+    case LayerInput::kGated:
+      // The gate is what goes through the activation; up multiplies its result.
+      return std::holds_alternative<nn::GatedFeedForwardConfig>(spec_.feed_forward) &&
+             FindEnd(".ffn_gate.weight") != nullptr && FindEnd(".ffn_up.weight") != nullptr;
+  }
+  return false;
+}
+
+// Rows spread over the matrix.
+std::vector<float> LayerRounder::SampleRows(const TensorInfo& tensor) const {
+  const int64_t n = tensor.row_elements();
+  const int64_t count = std::min(kSampledRows, tensor.num_rows());
+  std::vector<float> rows(static_cast<size_t>(count * n));
+  std::vector<uint64_t> room(tensor.row_bytes() / sizeof(uint64_t) + 1);
+  auto* bytes = reinterpret_cast<std::byte*>(room.data());
+  for (int64_t i = 0; i < count; ++i) {
+    model_.ReadRows(tensor, i * tensor.num_rows() / count, 1, bytes);
+    Traits(tensor.dtype).decode(bytes, rows.data() + i * n, n);
+  }
+  return rows;
+}
+
+Status LayerRounder::SearchScales(const Hessians& hessians) {
+  for (int i = 0; i < kNumLayerInputs; ++i) {
+    const auto input = static_cast<LayerInput>(i);
+    if (!CanScale(input)) continue;
+    std::vector<AwqRows> matrices;
+    bool all_rounded = true;
+    int64_t n = 0;
+    for (const LayerTensor& tensor : tensors_) {
+      if (InputOf(tensor.tensor->name) != input) continue;
+      all_rounded &= tensor.is_rounded;
+      n = tensor.tensor->row_elements();
+      if (tensor.is_rounded) matrices.push_back({.rows = SampleRows(*tensor.tensor), .dtype = tensor.dtype});
+    }
+    // A matrix that stays as it is could not be multiplied by the factors.
+    if (matrices.empty() || !all_rounded) continue;
+    ADIT_ASSIGN_OR_RETURN(scales_[static_cast<size_t>(i)],
+                          SearchAwqScales(matrices, hessians[static_cast<size_t>(i)], n, context_));
+  }
+  // The rows of a source are divided while it is rounded; one that is not rounded stays.
+  for (const LayerInput input : {LayerInput::kAttended, LayerInput::kGated}) {
+    const LayerTensor* source = FindEnd(std::string(SourceOf(input).rows) + ".weight");
+    if (source == nullptr || !source->is_rounded) scales_[static_cast<size_t>(input)].clear();
+  }
+  return Status();
+}
+
+// Norms and biases, divided.
+void LayerRounder::DivideSources(RoundedLayer& out) const {
+  for (int i = 0; i < kNumLayerInputs; ++i) {
+    const std::vector<float>& scales = scales_[static_cast<size_t>(i)];
+    if (scales.empty()) continue;
+    const Source source = SourceOf(static_cast<LayerInput>(i));
+    const std::string stem(source.norm.empty() ? source.rows : source.norm);
+    for (const char* kind : {".weight", ".bias"}) {
+      const LayerTensor* tensor = FindEnd(stem + kind);
+      if (tensor == nullptr || tensor->is_rounded) continue;
+      std::vector<float> values(static_cast<size_t>(tensor->tensor->num_elements()));
+      formats::ReadFloats(model_, *tensor->tensor, values.data());
+      for (size_t j = 0; j < values.size(); ++j) values[j] /= scales[j];
+      out.Add(*tensor->tensor, DType::kF32, Bytes(values));
+    }
+  }
+}
+
+void LayerRounder::ReadScaled(const TensorInfo& tensor, int64_t first, int64_t count, float* out) const {
+  const int64_t n = tensor.row_elements();
+  std::vector<uint64_t> room(static_cast<size_t>(count) * tensor.row_bytes() / sizeof(uint64_t) + 1);
+  auto* bytes = reinterpret_cast<std::byte*>(room.data());
+  model_.ReadRows(tensor, first, count, bytes);
+  Traits(tensor.dtype).decode(bytes, out, count * n);
+  const std::vector<float>& columns = scales_[static_cast<size_t>(*InputOf(tensor.name))];
+  const std::vector<float>* rows = nullptr;
+  for (const LayerInput input : {LayerInput::kAttended, LayerInput::kGated}) {
+    if (tensor.name.ends_with(std::string(SourceOf(input).rows) + ".weight"))
+      rows = &scales_[static_cast<size_t>(input)];
+  }
+  for (int64_t row = 0; row < count; ++row) {
+    float* values = out + row * n;
+    if (!columns.empty()) {
+      for (int64_t i = 0; i < n; ++i) values[i] *= columns[static_cast<size_t>(i)];
+    }
+    if (rows == nullptr || rows->empty()) continue;
+    const float divisor = (*rows)[static_cast<size_t>(first + row)];
+    for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
+  }
+}
+
+std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const GptqFactor* factor,
+                                            std::span<const float> importance) const {
+  const TensorInfo& origin = *tensor.tensor;
+  const int64_t num_rows = origin.num_rows();
+  const int64_t n = origin.row_elements();
+  const size_t row_bytes = RowBytes(tensor.dtype, n);
+  const SearchEncodeFunction search = SearchEncodeFor(tensor.dtype);
+  std::vector<std::byte> bytes(static_cast<size_t>(num_rows) * row_bytes);
+  constexpr int64_t kStep = 16;
+  context_.team.Run([&](Worker& worker) {
+    std::vector<float> rows(static_cast<size_t>(kStep * n));
+    for (int64_t piece; (piece = worker.Claim()) * kStep < num_rows;) {
+      const int64_t first = piece * kStep;
+      const int64_t count = std::min(kStep, num_rows - first);
+      ReadScaled(origin, first, count, rows.data());
+      std::byte* out = bytes.data() + static_cast<size_t>(first) * row_bytes;
+      if (factor != nullptr) {
+        factor->EncodeRows(tensor.dtype, rows.data(), count, out);
+      } else if (search != nullptr) {
+        for (int64_t row = 0; row < count; ++row) {
+          search(rows.data() + row * n, importance.data(), out + static_cast<size_t>(row) * row_bytes, n);
+        }
+      } else {
+        EncodeFor(tensor.dtype)(rows.data(), out, count * n);
+      }
+    }
+  });
+  return bytes;
+}
+
+Status LayerRounder::RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const {
+  const auto is_mine = [&](const LayerTensor& tensor) {
+    return tensor.is_rounded && InputOf(tensor.tensor->name) == input;
+  };
+  const auto first = std::ranges::find_if(tensors_, is_mine);
+  if (first == tensors_.end()) return Status();
+  const int64_t n = first->tensor->row_elements();
+  if (const std::vector<float>& scales = scales_[static_cast<size_t>(input)]; !scales.empty()) {
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        hessian[static_cast<size_t>(i * n + j)] /= scales[static_cast<size_t>(i)] * scales[static_cast<size_t>(j)];
+      }
+    }
+  }
+  std::vector<float> importance;
+  for (int64_t i = 0; i < n; ++i) importance.push_back(hessian[static_cast<size_t>(i * n + i)]);
+  std::optional<GptqFactor> factor;
+  if (options_.gptq) {
+    ADIT_ASSIGN_OR_RETURN(factor, GptqFactor::Make(std::move(hessian), n, options_.gptq_options, context_));
+  }
+  for (const LayerTensor& tensor : tensors_) {
+    if (!is_mine(tensor)) continue;
+    out.Add(*tensor.tensor, tensor.dtype, Encode(tensor, factor ? &*factor : nullptr, importance));
+  }
+  return Status();
+}
+
+Result<std::unique_ptr<RoundedLayer>> LayerRounder::Round(std::span<const LayerTensor> tensors, Hessians hessians,
+                                                          const std::function<Status(int num_done)>& told) {
+  tensors_ = tensors;
+  scales_ = {};
+  auto out = std::make_unique<RoundedLayer>(model_);
+  if (options_.awq) {
+    ADIT_RETURN_IF_ERROR(SearchScales(hessians));
+    DivideSources(*out);
+  }
+  for (int i = 0; i < kNumLayerInputs; ++i) {
+    ADIT_RETURN_IF_ERROR(RoundInput(static_cast<LayerInput>(i), std::move(hessians[static_cast<size_t>(i)]), *out));
+    ADIT_RETURN_IF_ERROR(told(i + 1));
+  }
+  return out;
+}
+
+}  // namespace adit::quant

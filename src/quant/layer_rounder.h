@@ -1,0 +1,85 @@
+#ifndef ADIT_QUANT_LAYER_ROUNDER_H_
+#define ADIT_QUANT_LAYER_ROUNDER_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "adit/status.h"
+#include "formats/weight_source.h"
+#include "models/model_spec.h"
+#include "nn/exec_context.h"
+#include "quant/gptq.h"
+#include "quant/rounded_layer.h"
+
+namespace adit::quant {
+
+// The inputs of a layer's matrices.
+enum class LayerInput : uint8_t { kMixer, kAttended, kFeedForward, kGated };
+inline constexpr int kNumLayerInputs = 4;
+
+// Which of them the matrix of that name reads; none for other tensors.
+std::optional<LayerInput> InputOf(std::string_view name);
+
+struct RoundingOptions {
+  bool gptq = true;  // else each weight to the nearest value
+  bool awq = false;  // columns are scaled before
+  GptqOptions gptq_options;
+};
+
+// A tensor of a layer, and whether its weights are rounded to `dtype`; others are only read.
+struct LayerTensor {
+  const formats::TensorInfo* tensor = nullptr;
+  DType dtype = DType::kF32;
+  bool is_rounded = false;
+};
+
+// Rounds the matrices of one layer.
+class LayerRounder {
+ public:
+  using Hessians = std::array<std::vector<float>, kNumLayerInputs>;
+
+  // All of it outlives this.
+  LayerRounder(const formats::WeightSource& model, const models::LayerSpec& spec, const RoundingOptions& options,
+               const nn::ExecContext& context)
+      : model_(model), spec_(spec), options_(options), context_(context) {}
+
+  // What `tensors`, all of the layer, become, with the sums of x x^T of each input. `told` is called after each input.
+  Result<std::unique_ptr<RoundedLayer>> Round(std::span<const LayerTensor> tensors, Hessians hessians,
+                                              const std::function<Status(int num_done)>& told);
+
+  // Whether AWQ may change a tensor of that name though it is not rounded.
+  static bool MayScale(std::string_view name);
+
+ private:
+  // What divides the columns of each input, which its matrices are multiplied by; empty: nothing.
+  using Scales = std::array<std::vector<float>, kNumLayerInputs>;
+
+  const LayerTensor* FindEnd(std::string_view end) const;
+  bool CanScale(LayerInput input) const;
+  Status SearchScales(const Hessians& hessians);
+  std::vector<float> SampleRows(const formats::TensorInfo& tensor) const;
+  void DivideSources(RoundedLayer& out) const;
+  Status RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const;
+  std::vector<std::byte> Encode(const LayerTensor& tensor, const GptqFactor* factor,
+                                std::span<const float> importance) const;
+  // Rows [first, first + count) of the tensor, scaled as it and what it gives are.
+  void ReadScaled(const formats::TensorInfo& tensor, int64_t first, int64_t count, float* out) const;
+
+  const formats::WeightSource& model_;
+  const models::LayerSpec& spec_;
+  const RoundingOptions& options_;
+  nn::ExecContext context_;
+  // Of the layer at hand.
+  std::span<const LayerTensor> tensors_;
+  Scales scales_;
+};
+
+}  // namespace adit::quant
+
+#endif  // ADIT_QUANT_LAYER_ROUNDER_H_
