@@ -234,7 +234,7 @@ TEST_F(ServiceTest, AnAnswerThatHasItsStopStringIsComputedNoFurther) {
   Start({});
   const Response whole = Complete(R"("n": 2, "max_tokens": 60, "ignore_eos": true, "temperature": 2, "seed": 3)");
   WaitUntilIdle();
-  const int64_t before = service_->model()->engine().stats().scheduler.output_tokens;
+  const int64_t before = models_->Find("tiny")->lease->engine().stats().scheduler.output_tokens;
   EXPECT_EQ(before, 2 * 60);
   const std::string text = whole.json()["choices"][0]["text"];
   std::string stop;
@@ -247,7 +247,7 @@ TEST_F(ServiceTest, AnAnswerThatHasItsStopStringIsComputedNoFurther) {
           .json();
   WaitUntilIdle();
   EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
-  EXPECT_LT(service_->model()->engine().stats().scheduler.output_tokens - before, 2 * 60);
+  EXPECT_LT(models_->Find("tiny")->lease->engine().stats().scheduler.output_tokens - before, 2 * 60);
 }
 
 TEST_F(ServiceTest, NoKeyIsNeededWhereThereAreNone) {
