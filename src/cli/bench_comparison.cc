@@ -14,7 +14,7 @@
 namespace adit::cli {
 namespace {
 
-struct Measure {
+struct ServedMeasure {
   std::string_view key;
   std::string_view label;
   bool lower_is_better;
@@ -22,7 +22,7 @@ struct Measure {
 };
 
 using Summary = sched::LoadSummary;
-constexpr Measure kMeasures[] = {
+constexpr ServedMeasure kServedMeasures[] = {
     {"requests_per_s", "requests/s", false, [](const Summary& s) { return s.requests_per_s; }},
     {"output_tokens_per_s", "output tokens/s", false, [](const Summary& s) { return s.output_tokens_per_s; }},
     {"goodput_requests_per_s", "requests within objectives/s", false, [](const Summary& s) { return s.goodput_per_s; }},
@@ -36,20 +36,20 @@ constexpr Measure kMeasures[] = {
 };
 
 // 0 where one of the two has nothing.
-double TimesBetter(const Measure& measure, double ours, double theirs) {
+double TimesBetter(const ServedMeasure& measure, double ours, double theirs) {
   if (!(ours > 0.0) || !(theirs > 0.0)) return 0.0;
   return measure.lower_is_better ? theirs / ours : ours / theirs;
 }
 
-ComparisonRow RowOf(const Measure& measure, std::span<const double> ours, std::span<const double> theirs) {
+ComparisonRow RowOf(const ServedMeasure& measure, std::span<const double> ours, std::span<const double> theirs) {
   std::vector<double> better;
   for (size_t i = 0; i < ours.size(); ++i) better.push_back(TimesBetter(measure, ours[i], theirs[i]));
   const auto [least, most] = std::minmax_element(better.begin(), better.end());
   return {.key = std::string(measure.key),
           .label = std::string(measure.label),
-          .ours = MedianOf({ours.begin(), ours.end()}),
-          .theirs = MedianOf({theirs.begin(), theirs.end()}),
-          .times_better = MedianOf(better),
+          .ours = ServedMedian({ours.begin(), ours.end()}),
+          .theirs = ServedMedian({theirs.begin(), theirs.end()}),
+          .times_better = ServedMedian(better),
           .least = *least,
           .most = *most};
 }
@@ -58,7 +58,7 @@ ComparisonRow RowOf(const Measure& measure, std::span<const double> ours, std::s
 
 BenchComparison CompareRuns(const std::string& with, std::span<const BenchRun> ours, std::span<const BenchRun> theirs) {
   BenchComparison comparison{.with = with, .rounds = static_cast<int64_t>(ours.size()), .rows = {}, .errors = {}};
-  for (const Measure& measure : kMeasures) {
+  for (const ServedMeasure& measure : kServedMeasures) {
     if (measure.key == "goodput_requests_per_s" && !ours.front().summary.objectives.any()) continue;
     std::vector<double> first;
     std::vector<double> second;
@@ -82,7 +82,7 @@ Result<BenchComparison> CompareWithReport(const std::string& with, const std::st
     return InvalidArgument("--compare: not a JSON report of this command; make one with '-o json'");
   }
   BenchComparison comparison{.with = with, .rounds = 1, .rows = {}, .errors = {}};
-  for (const Measure& measure : kMeasures) {
+  for (const ServedMeasure& measure : kServedMeasures) {
     const auto found = before.find(std::string(measure.key));
     if (found == before.end() || !found->is_number()) continue;
     const double now = measure.value(ours.summary);

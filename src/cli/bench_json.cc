@@ -71,10 +71,10 @@ OrderedJson TimelineJson(const BenchReport& report) {
     return values;
   };
   using Point = sched::TimelinePoint;
-  Json json = {{"begin_s", column(&Point::begin_s)},
-               {"end_s", column(&Point::end_s)},
-               {"running", column(&Point::running)},
-               {"waiting", column(&Point::waiting)}};
+  OrderedJson json = {{"begin_s", column(&Point::begin_s)},
+                      {"end_s", column(&Point::end_s)},
+                      {"running", column(&Point::running)},
+                      {"waiting", column(&Point::waiting)}};
   if (!report.run.summary.from_outside) {
     json["pages_used_share"] = column(&Point::used_share);
     json["pages_cached_share"] = column(&Point::cached_share);
@@ -84,16 +84,16 @@ OrderedJson TimelineJson(const BenchReport& report) {
   return json;
 }
 
-Json ErrorsJson(const std::vector<BenchError>& errors) {
-  Json json = Json::object();
+OrderedJson ErrorsJson(const std::vector<BenchError>& errors) {
+  OrderedJson json = OrderedJson::object();
   for (const BenchError& error : errors) json[error.name] = error.count;
   return json;
 }
 
-Json ComparisonsJson(const BenchReport& report) {
-  Json json = Json::array();
+OrderedJson ComparisonsJson(const BenchReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (const BenchComparison& comparison : report.comparisons) {
-    Json rows = Json::array();
+    OrderedJson rows = OrderedJson::array();
     for (const ComparisonRow& row : comparison.rows) {
       rows.push_back({{"measure", row.key},
                       {"this", Number(row.ours)},

@@ -21,7 +21,7 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // How another name tells of a model: with its commit, so that a newer one does not take its place.
 std::string TargetOf(const hub::StoredModel& model) { return fmt::format("{}@{}", model.name(), model.commit); }
@@ -47,7 +47,7 @@ Result<int> Run(const ListOptions& options) {
   ADIT_ASSIGN_OR_RETURN(const hub::ModelStore store, hub::ModelStore::OfUser());
   ADIT_ASSIGN_OR_RETURN(const std::vector<hub::StoredModel> models, store.List());
   ADIT_ASSIGN_OR_RETURN(const auto aliases, store.Aliases());
-  Json told = Json::array();
+  OrderedJson told = OrderedJson::array();
   std::vector<std::vector<std::string>> rows = {{"NAME", "SIZE", "FETCHED", "REVISION", "OTHER NAMES"}};
   for (const hub::StoredModel& model : models) {
     const std::vector<std::string> names = NamesOf(model, aliases);
@@ -68,8 +68,8 @@ Result<int> Run(const ListOptions& options) {
     if (target.starts_with('/')) rows.push_back({name, "", "", "", target});
   }
   if (options.json) {
-    ADIT_RETURN_IF_ERROR(
-        Stdout().WriteText(Json{{"folder", store.folder()}, {"models", told}, {"aliases", aliases}}.dump(1) + "\n"));
+    ADIT_RETURN_IF_ERROR(Stdout().WriteText(
+        OrderedJson{{"folder", store.folder()}, {"models", told}, {"aliases", aliases}}.dump(1) + "\n"));
   } else if (rows.size() > 1) {
     ADIT_RETURN_IF_ERROR(Stdout().WriteText(Columns(rows)));
   } else {
@@ -85,7 +85,7 @@ Result<int> Run(const RemoveOptions& options) {
     ADIT_ASSIGN_OR_RETURN(const int64_t bytes, store.Remove(name));
     freed += bytes;
   }
-  ADIT_RETURN_IF_ERROR(Stdout().WriteText(options.json ? Json{{"freed_bytes", freed}}.dump() + "\n"
+  ADIT_RETURN_IF_ERROR(Stdout().WriteText(options.json ? OrderedJson{{"freed_bytes", freed}}.dump() + "\n"
                                                        : fmt::format("{} freed\n", FormatBytes(freed))));
   return kExitOk;
 }
@@ -102,8 +102,9 @@ Result<int> Run(const CopyOptions& options) {
     target = TargetOf(model);
   }
   ADIT_RETURN_IF_ERROR(store.SetAlias(options.name, target));
-  ADIT_RETURN_IF_ERROR(Stdout().WriteText(options.json ? Json{{"name", options.name}, {"target", target}}.dump() + "\n"
-                                                       : fmt::format("{} is {}\n", options.name, target)));
+  ADIT_RETURN_IF_ERROR(Stdout().WriteText(options.json
+                                              ? OrderedJson{{"name", options.name}, {"target", target}}.dump() + "\n"
+                                              : fmt::format("{} is {}\n", options.name, target)));
   return kExitOk;
 }
 

@@ -18,14 +18,14 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kUsualUrl = "http://127.0.0.1:8000";
 constexpr size_t kMaxAnswerBytes = size_t{16} << 20;
 
 // What the server at `url` answers; its error when it is none of success.
-Result<Json> AskServer(const std::optional<std::string>& url, const char* method, const char* path,
-                       const std::string& body) {
+Result<OrderedJson> AskServer(const std::optional<std::string>& url, const char* method, const char* path,
+                              const std::string& body) {
   const std::string server = url.value_or(env::ServerUrl().value_or(kUsualUrl));
   ADIT_ASSIGN_OR_RETURN(hub::Url target, hub::ParseUrl(server));
   while (target.target.ends_with('/')) target.target.pop_back();
@@ -34,9 +34,9 @@ Result<Json> AskServer(const std::optional<std::string>& url, const char* method
       hub::ExchangeText({.method = method, .url = target, .token = env::ServerKey().value_or(""), .body = body},
                         {.silence_timeout_s = 600.0}, kMaxAnswerBytes);
   if (!answer.ok()) return answer.status();
-  Json json = Json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
+  OrderedJson json = OrderedJson::parse(answer->body, nullptr, /*allow_exceptions=*/false);
   if (answer->status == 200 && json.is_object()) return json;
-  const Json* error = json.is_object() && json.contains("error") ? &json["error"] : nullptr;
+  const OrderedJson* error = json.is_object() && json.contains("error") ? &json["error"] : nullptr;
   const std::string why = error != nullptr && error->is_object() && error->contains("message")
                               ? (*error)["message"].get<std::string>()
                               : "it does not answer as adit does";
@@ -45,12 +45,12 @@ Result<Json> AskServer(const std::optional<std::string>& url, const char* method
                 fmt::format("{}: status {}: {}", server, answer->status, why));
 }
 
-std::string WordOf(const Json& json, const char* key) {
+std::string WordOf(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-int64_t NumberOf(const Json& json, const char* key) {
+int64_t NumberOf(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number() ? found->get<int64_t>() : 0;
 }
@@ -58,14 +58,14 @@ int64_t NumberOf(const Json& json, const char* key) {
 }  // namespace
 
 Result<int> Run(const PsOptions& options) {
-  ADIT_ASSIGN_OR_RETURN(const Json models, AskServer(options.url, "GET", "/v1/models", ""));
+  ADIT_ASSIGN_OR_RETURN(const OrderedJson models, AskServer(options.url, "GET", "/v1/models", ""));
   if (options.json) {
     ADIT_RETURN_IF_ERROR(Stdout().WriteText(models.dump(1) + "\n"));
     return kExitOk;
   }
   std::vector<std::vector<std::string>> rows = {{"NAME", "STATUS", "SIZE", "CONTEXT", "REQUESTS"}};
-  const Json none = Json::array();
-  for (const Json& model : models.contains("data") && models["data"].is_array() ? models["data"] : none) {
+  const OrderedJson none = OrderedJson::array();
+  for (const OrderedJson& model : models.contains("data") && models["data"].is_array() ? models["data"] : none) {
     if (!model.is_object() || WordOf(model, "root") != WordOf(model, "id")) continue;
     const int64_t context = NumberOf(model, "max_model_len");
     const int64_t bytes = NumberOf(model, "size_bytes");
@@ -77,8 +77,8 @@ Result<int> Run(const PsOptions& options) {
 }
 
 Result<int> Run(const StopOptions& options) {
-  const std::string body = Json{{"model", options.model}}.dump();
-  ADIT_ASSIGN_OR_RETURN(const Json answer, AskServer(options.url, "POST", "/admin/models/unload", body));
+  const std::string body = OrderedJson{{"model", options.model}}.dump();
+  ADIT_ASSIGN_OR_RETURN(const OrderedJson answer, AskServer(options.url, "POST", "/admin/models/unload", body));
   ADIT_RETURN_IF_ERROR(Stdout().WriteText(
       options.json ? answer.dump() + "\n" : fmt::format("{}: {}\n", options.model, WordOf(answer, "status"))));
   return kExitOk;

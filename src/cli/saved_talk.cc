@@ -13,7 +13,7 @@
 namespace adit::cli {
 namespace {
 
-using formats::Json;
+using TalkJson = formats::Json;
 
 constexpr std::string_view kFormat = "adit talk";
 constexpr int64_t kTalkVersion = 1;
@@ -22,7 +22,7 @@ constexpr formats::JsonLimits kLimits = {
     .max_bytes = kMaxTalkBytes, .max_depth = 4, .max_values = 4 * kMaxTalkTurns + 16};
 
 // Every member is known, so that nothing is lost unnoticed.
-Status CheckMembers(const Json& object, std::initializer_list<std::string_view> known, const std::string& where) {
+Status CheckMembers(const TalkJson& object, std::initializer_list<std::string_view> known, const std::string& where) {
   for (const auto& [key, value] : *object.AsObject()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       return Corrupt("{}: unknown member '{}'", where, key);
@@ -31,19 +31,19 @@ Status CheckMembers(const Json& object, std::initializer_list<std::string_view> 
   return Status();
 }
 
-Result<std::string> StringMember(const Json& object, std::string_view key, const std::string& where) {
-  const Json* member = object.Find(key);
+Result<std::string> StringMember(const TalkJson& object, std::string_view key, const std::string& where) {
+  const TalkJson* member = object.Find(key);
   if (member == nullptr) return Corrupt("{}: no '{}'", where, key);
   if (member->AsString() == nullptr) return Corrupt("{}: '{}' is {}, wanted a string", where, key, member->KindName());
   return *member->AsString();
 }
 
-Status CheckHead(const Json& root, const std::string& name) {
-  const Json* format = root.AsObject() == nullptr ? nullptr : root.Find("format");
+Status CheckHead(const TalkJson& root, const std::string& name) {
+  const TalkJson* format = root.AsObject() == nullptr ? nullptr : root.Find("format");
   if (format == nullptr || format->AsString() == nullptr || *format->AsString() != kFormat) {
     return Corrupt("{}: no talk that /save wrote: \"format\" is not \"{}\"", name, kFormat);
   }
-  const Json* version = root.Find("version");
+  const TalkJson* version = root.Find("version");
   if (version == nullptr || version->AsInt() == nullptr) return Corrupt("{}: no 'version' that is a number", name);
   if (*version->AsInt() != kTalkVersion) {
     return Unsupported("{}: version {}, this build reads {}", name, *version->AsInt(), kTalkVersion);
@@ -51,14 +51,14 @@ Status CheckHead(const Json& root, const std::string& name) {
   return CheckMembers(root, {"format", "version", "model", "system", "turns"}, name);
 }
 
-Result<std::vector<Turn>> TurnsOf(const Json& root, const std::string& name) {
-  const Json* member = root.Find("turns");
+Result<std::vector<Turn>> TurnsOf(const TalkJson& root, const std::string& name) {
+  const TalkJson* member = root.Find("turns");
   if (member == nullptr || member->AsArray() == nullptr) return Corrupt("{}: no 'turns' that are an array", name);
   if (member->AsArray()->size() > kMaxTalkTurns) {
     return ResourceExhausted("{}: {} turns, at most {} are read", name, member->AsArray()->size(), kMaxTalkTurns);
   }
   std::vector<Turn> turns;
-  for (const Json& turn : *member->AsArray()) {
+  for (const TalkJson& turn : *member->AsArray()) {
     const std::string where = fmt::format("{}: turn {}", name, turns.size());
     if (turn.AsObject() == nullptr) return Corrupt("{} is {}, wanted an object", where, turn.KindName());
     ADIT_RETURN_IF_ERROR(CheckMembers(turn, {"user", "assistant"}, where));
@@ -69,11 +69,11 @@ Result<std::vector<Turn>> TurnsOf(const Json& root, const std::string& name) {
   return turns;
 }
 
-Result<SavedTalk> SavedTalkOf(const Json& root, const std::string& name) {
+Result<SavedTalk> SavedTalkOf(const TalkJson& root, const std::string& name) {
   ADIT_RETURN_IF_ERROR(CheckHead(root, name));
   SavedTalk talk;
   ADIT_ASSIGN_OR_RETURN(talk.model, StringMember(root, "model", name));
-  if (const Json* system = root.Find("system"); system != nullptr && !system->is_null()) {
+  if (const TalkJson* system = root.Find("system"); system != nullptr && !system->is_null()) {
     ADIT_ASSIGN_OR_RETURN(talk.system, StringMember(root, "system", name));
   }
   ADIT_ASSIGN_OR_RETURN(talk.turns, TurnsOf(root, name));
@@ -94,12 +94,12 @@ std::string SavedTalkText(const SavedTalk& talk) {
 }
 
 Result<SavedTalk> ParseSavedTalk(std::string_view text, const std::string& name) {
-  ADIT_ASSIGN_OR_RETURN(const Json root, Json::Parse(text, name, kLimits));
+  ADIT_ASSIGN_OR_RETURN(const TalkJson root, TalkJson::Parse(text, name, kLimits));
   return SavedTalkOf(root, name);
 }
 
 Result<SavedTalk> ReadSavedTalk(const std::string& path) {
-  ADIT_ASSIGN_OR_RETURN(const Json root, Json::ReadFile(path, kLimits));
+  ADIT_ASSIGN_OR_RETURN(const TalkJson root, TalkJson::ReadFile(path, kLimits));
   return SavedTalkOf(root, path);
 }
 

@@ -12,7 +12,7 @@ namespace adit::guard {
 namespace {
 
 // PCRE2 holds expressions of some 64 KiB when they are compiled.
-constexpr size_t kMaxWordBytes = size_t{8} << 10;
+constexpr size_t kMaxListedWordBytes = size_t{8} << 10;
 
 // A character of a word as an expression. Blanks were made one.
 std::string Quoted(std::string_view character) {
@@ -98,7 +98,7 @@ std::vector<std::string> WordExpressions(std::span<const std::string> words) {
   size_t bytes = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     bytes += sorted[i].size();
-    if (i + 1 < sorted.size() && bytes + sorted[i + 1].size() <= kMaxWordBytes) continue;
+    if (i + 1 < sorted.size() && bytes + sorted[i + 1].size() <= kMaxListedWordBytes) continue;
     expressions.push_back(Whole(std::span(sorted).subspan(begin, i + 1 - begin)));
     begin = i + 1;
     bytes = 0;

@@ -25,7 +25,7 @@ constexpr size_t kShortestCommit = 7;  // digits that tell one
 constexpr size_t kMaxListed = 10;
 constexpr const char* kAliases = "aliases.json";
 
-std::string TextOf(const Json* json) {
+std::string StringOf(const Json* json) {
   const std::string* text = json == nullptr ? nullptr : json->AsString();
   return text == nullptr ? std::string() : *text;
 }
@@ -62,17 +62,17 @@ Status WriteJson(const std::string& path, const nlohmann::ordered_json& json) {
 
 Result<StoredModel> ReadModel(const Json& entry, const std::string& repository, const std::string& commit) {
   StoredModel model{.ref = {.repository = repository,
-                            .quant = TextOf(entry.Find("quant")),
-                            .revision = TextOf(entry.Find("revision"))},
+                            .quant = StringOf(entry.Find("quant")),
+                            .revision = StringOf(entry.Find("revision"))},
                     .commit = commit,
-                    .open = TextOf(entry.Find("open")),
+                    .open = StringOf(entry.Find("open")),
                     .files = {},
                     .pulled_s = NumberOf(entry.Find("pulled_s"))};
   const Json* files = entry.Find("files");
   bool is_right = files != nullptr && files->AsArray() != nullptr && (model.open.empty() || IsSafePath(model.open));
   if (is_right) {
     for (const Json& file : *files->AsArray()) {
-      model.files.push_back({.path = TextOf(file.Find("path")), .size_bytes = NumberOf(file.Find("size_bytes"))});
+      model.files.push_back({.path = StringOf(file.Find("path")), .size_bytes = NumberOf(file.Find("size_bytes"))});
       is_right = is_right && IsSafePath(model.files.back().path);
     }
   }
@@ -156,7 +156,7 @@ Result<std::map<std::string, std::string>> ModelStore::Aliases() const {
   ADIT_ASSIGN_OR_RETURN(const Json root, Json::ReadFile(path));
   const Json::Object* members = root.AsObject();
   if (members == nullptr) return Corrupt("'{}' is no JSON object", path);
-  for (const auto& [name, target] : *members) aliases[name] = TextOf(&target);
+  for (const auto& [name, target] : *members) aliases[name] = StringOf(&target);
   return aliases;
 }
 

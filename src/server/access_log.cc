@@ -12,7 +12,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxPathBytes = 200;
 
@@ -37,15 +37,15 @@ std::string Printable(const std::string& text) {
 }
 
 std::string JsonLine(const RequestRecord& record, int status, double seconds, const std::string& time) {
-  Json line = {{"time", time},
-               {"id", record.id},
-               {"peer", record.peer},
-               {"key", record.key_id},
-               {"tenant", record.tenant},
-               {"method", record.method},
-               {"path", Printable(record.path)},
-               {"status", status},
-               {"ms", seconds * 1e3}};
+  OrderedJson line = {{"time", time},
+                      {"id", record.id},
+                      {"peer", record.peer},
+                      {"key", record.key_id},
+                      {"tenant", record.tenant},
+                      {"method", record.method},
+                      {"path", Printable(record.path)},
+                      {"status", status},
+                      {"ms", seconds * 1e3}};
   if (!record.error_code.empty()) line["error"] = record.error_code;
   for (const guard::Verdict& verdict : record.verdicts) {
     line["guard"].push_back({{"rule", verdict.rule->name},
@@ -61,7 +61,7 @@ std::string JsonLine(const RequestRecord& record, int status, double seconds, co
     if (record.first_token_s > 0) line["ttft_ms"] = record.first_token_s * 1e3;
     if (!record.finish_reason.empty()) line["finish"] = record.finish_reason;
   }
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace
@@ -91,7 +91,8 @@ void AccessLog::Write(const RequestRecord& record, bool client_gone, double seco
 
 void AccessLog::Note(const std::string& text) {
   if (format_ == LogFormat::kJson) {
-    WriteLine(Json{{"time", UtcNow()}, {"note", text}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+    WriteLine(
+        OrderedJson{{"time", UtcNow()}, {"note", text}}.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
   } else {
     WriteLine("adit: " + text);
   }

@@ -6,11 +6,11 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-void WriteEvent(const Json& json, std::string& out) {
+void WriteEvent(const OrderedJson& json, std::string& out) {
   out += "data: ";
-  out += json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  out += json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
   out += "\n\n";
 }
 
@@ -39,13 +39,13 @@ void AnswerChunks::Write(std::string& out) {
   }
 }
 
-Json AnswerChunks::Chunk(Json choices) const {
+OrderedJson AnswerChunks::Chunk(OrderedJson choices) const {
   const ApiRequest& request = answer_.request();
   const bool is_chat = request.kind == ApiKind::kChat;
-  Json chunk = {{"id", (is_chat ? "chatcmpl-" : "cmpl-") + head_.id},
-                {"object", is_chat ? "chat.completion.chunk" : "text_completion"},
-                {"created", head_.created_s},
-                {"model", request.model}};
+  OrderedJson chunk = {{"id", (is_chat ? "chatcmpl-" : "cmpl-") + head_.id},
+                       {"object", is_chat ? "chat.completion.chunk" : "text_completion"},
+                       {"created", head_.created_s},
+                       {"model", request.model}};
   chunk["choices"] = std::move(choices);
   if (request.stream.continuous_usage) {
     chunk["usage"] = UsageJson(answer_.usage());
@@ -55,13 +55,13 @@ Json AnswerChunks::Chunk(Json choices) const {
   return chunk;
 }
 
-void AnswerChunks::Send(Json choice, std::string& out) const {
-  Json choices = Json::array();
+void AnswerChunks::Send(OrderedJson choice, std::string& out) const {
+  OrderedJson choices = OrderedJson::array();
   choices.push_back(std::move(choice));
   WriteEvent(Chunk(std::move(choices)), out);
 }
 
-Json AnswerChunks::DeltaJson(size_t index, const OutputDelta& delta) {
+OrderedJson AnswerChunks::DeltaJson(size_t index, const OutputDelta& delta) {
   switch (delta.kind) {
     case OutputDelta::Kind::kContent:
       return {{"content", delta.text}};
@@ -70,10 +70,10 @@ Json AnswerChunks::DeltaJson(size_t index, const OutputDelta& delta) {
     case OutputDelta::Kind::kToolCall:
       break;
   }
-  const Json function = {{"name", delta.name}, {"arguments", delta.text}};
+  const OrderedJson function = {{"name", delta.name}, {"arguments", delta.text}};
   const int64_t number = told_[index].num_calls++;
   if (answer_.request().output.legacy) return {{"function_call", function}};
-  Json calls = Json::array();
+  OrderedJson calls = OrderedJson::array();
   calls.push_back({{"index", number},
                    {"id", CallPrefix(head_, index) + std::to_string(number)},
                    {"type", "function"},
@@ -81,13 +81,13 @@ Json AnswerChunks::DeltaJson(size_t index, const OutputDelta& delta) {
   return {{"tool_calls", std::move(calls)}};
 }
 
-void AnswerChunks::AddTokens(const AnswerChoice::News& news, Json& choice) const {
+void AnswerChunks::AddTokens(const AnswerChoice::News& news, OrderedJson& choice) const {
   if (!answer_.request().token_ids) return;
-  choice["token_ids"] = Json::array();
+  choice["token_ids"] = OrderedJson::array();
   for (const AnswerToken& token : news.tokens) choice["token_ids"].push_back(token.id);
 }
 
-void AnswerChunks::AddEnd(size_t index, Json& choice) const {
+void AnswerChunks::AddEnd(size_t index, OrderedJson& choice) const {
   const AnswerChoice& from = answer_.choice(index);
   choice["finish_reason"] = from.finish_reason();
   choice["stop_reason"] = answer_.StopReason(from);
@@ -97,20 +97,21 @@ void AnswerChunks::AddEnd(size_t index, Json& choice) const {
 
 void AnswerChunks::WriteChat(size_t index, AnswerChoice::News news, std::string& out) {
   Told& told = told_[index];
-  const auto choice = [index](Json delta) {
-    return Json{{"index", index}, {"delta", std::move(delta)}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
+  const auto choice = [index](OrderedJson delta) {
+    return OrderedJson{
+        {"index", index}, {"delta", std::move(delta)}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
   };
   if (!told.begun) Send(choice({{"role", "assistant"}, {"content", ""}}), out);
   // Tokens whose text waits for the end of a call are told with an empty delta.
   if (news.deltas.empty() && !news.tokens.empty()) news.deltas.push_back({});
   for (size_t i = 0; i < news.deltas.size(); ++i) {
-    Json next = choice(DeltaJson(index, news.deltas[i]));
+    OrderedJson next = choice(DeltaJson(index, news.deltas[i]));
     if (i == 0 && answer_.request().logprobs) next["logprobs"] = ChatLogprobs(news.tokens, answer_.names());
     if (i == 0) AddTokens(news, next);
     Send(std::move(next), out);
   }
   if (!told.ended) return;
-  Json last = choice(Json::object());
+  OrderedJson last = choice(OrderedJson::object());
   AddEnd(index, last);
   Send(std::move(last), out);
 }
@@ -121,7 +122,7 @@ void AnswerChunks::WriteCompletion(size_t index, const AnswerChoice::News& news,
   const std::string& echo = answer_.Echo(index);
   std::string text = told.begun ? std::string() : echo;
   for (const OutputDelta& delta : news.deltas) text += delta.text;
-  Json choice = {{"index", index}, {"text", text}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
+  OrderedJson choice = {{"index", index}, {"text", text}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
   if (request.logprobs) {
     told.text += text;
     std::vector<AnswerToken> tokens;
@@ -139,7 +140,7 @@ void AnswerChunks::WriteCompletion(size_t index, const AnswerChoice::News& news,
 
 void AnswerChunks::WriteEnd(std::string& out) {
   if (answer_.request().stream.usage) {
-    Json chunk = Chunk(Json::array());
+    OrderedJson chunk = Chunk(OrderedJson::array());
     chunk["usage"] = UsageJson(answer_.usage());
     WriteEvent(chunk, out);
   }

@@ -14,7 +14,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 engine::Event Token(int32_t token, int32_t answer) {
   engine::Event event{.kind = engine::Event::Kind::kToken, .answer = answer, .token = token};
@@ -28,32 +28,33 @@ engine::Event End(engine::FinishReason reason, int32_t answer) {
   return {.kind = engine::Event::Kind::kFinished, .answer = answer, .stats = std::move(stats)};
 }
 
-std::vector<Json> EventsOf(const std::string& stream) {
-  std::vector<Json> events;
+std::vector<OrderedJson> ChunksOf(const std::string& stream) {
+  std::vector<OrderedJson> events;
   for (size_t at = 0; at < stream.size();) {
     const size_t end = stream.find("\n\n", at);
     EXPECT_NE(end, std::string::npos);
     const std::string line = stream.substr(at, end - at);
     EXPECT_TRUE(line.starts_with("data: ")) << line;
     EXPECT_TRUE(IsValidUtf8(line));
-    events.push_back(line == "data: [DONE]" ? Json("[DONE]") : Json::parse(line.substr(6)));
+    events.push_back(line == "data: [DONE]" ? OrderedJson("[DONE]") : OrderedJson::parse(line.substr(6)));
     at = end + 2;
   }
   return events;
 }
 
 // What a client puts together from the chunks of each choice, in the form of a whole answer.
-std::map<int, Json> Assemble(const std::vector<Json>& events, bool is_chat) {
-  std::map<int, Json> choices;
-  for (const Json& event : events) {
+std::map<int, OrderedJson> Assemble(const std::vector<OrderedJson>& events, bool is_chat) {
+  std::map<int, OrderedJson> choices;
+  for (const OrderedJson& event : events) {
     if (!event.is_object()) continue;
-    for (const Json& choice : event["choices"]) {
+    for (const OrderedJson& choice : event["choices"]) {
       const bool is_new = !choices.contains(choice["index"].get<int>());
-      Json& whole = choices[choice["index"].get<int>()];
-      if (is_new) whole = {{"content", ""}, {"reasoning", ""}, {"calls", Json::array()}, {"tokens", Json::array()}};
+      OrderedJson& whole = choices[choice["index"].get<int>()];
+      if (is_new)
+        whole = {{"content", ""}, {"reasoning", ""}, {"calls", OrderedJson::array()}, {"tokens", OrderedJson::array()}};
       EXPECT_FALSE(whole.contains("finish_reason")) << "chunks behind the last";
       if (is_chat) {
-        const Json& delta = choice["delta"];
+        const OrderedJson& delta = choice["delta"];
         EXPECT_EQ(delta.contains("role"), is_new);
         if (delta.contains("content"))
           whole["content"] = whole["content"].get<std::string>() + delta["content"].get<std::string>();
@@ -62,13 +63,13 @@ std::map<int, Json> Assemble(const std::vector<Json>& events, bool is_chat) {
         }
         if (delta.contains("tool_calls")) whole["calls"].push_back(delta["tool_calls"][0]["function"]);
         if (!choice["logprobs"].is_null()) {
-          for (const Json& token : choice["logprobs"]["content"]) whole["tokens"].push_back(token);
+          for (const OrderedJson& token : choice["logprobs"]["content"]) whole["tokens"].push_back(token);
         }
       } else {
         whole["content"] = whole["content"].get<std::string>() + choice["text"].get<std::string>();
         if (!choice["logprobs"].is_null()) {
           for (const char* key : {"tokens", "text_offset"}) {
-            for (const Json& value : choice["logprobs"][key])
+            for (const OrderedJson& value : choice["logprobs"][key])
               whole[key == std::string("tokens") ? "tokens" : "offsets"].push_back(value);
           }
         }
@@ -80,8 +81,8 @@ std::map<int, Json> Assemble(const std::vector<Json>& events, bool is_chat) {
 }
 
 // Plays the same tokens to a stream, which is written after every few of them, and to a whole answer.
-struct Play {
-  Play(ApiRequest wanted, const std::vector<std::pair<int32_t, int32_t>>& tokens, uint32_t seed)
+struct ChunkPlay {
+  ChunkPlay(ApiRequest wanted, const std::vector<std::pair<int32_t, int32_t>>& tokens, uint32_t seed)
       : request(std::move(wanted)) {
     request.stream.on = true;
     ApiAnswer streamed(request, tokenizer);
@@ -100,43 +101,43 @@ struct Play {
     }
     chunks.Write(stream);
     chunks.WriteEnd(stream);
-    events = EventsOf(stream);
+    events = ChunksOf(stream);
     body = gathered.Body({.id = "1", .created_s = 5});
   }
 
   const ByteTokenizer tokenizer{true, false};
   ApiRequest request;
-  std::vector<Json> events;
-  Json body;
+  std::vector<OrderedJson> events;
+  OrderedJson body;
 };
 
-ApiRequest RequestOf(ApiKind kind) {
+ApiRequest ChunkRequest(ApiKind kind) {
   ApiRequest request{.kind = kind, .model = "m"};
   request.generation.prompt = {kBos, 'h', 'i'};
   return request;
 }
 
 TEST(AnswerChunks, OfAChat) {
-  ApiRequest request = RequestOf(ApiKind::kChat);
+  ApiRequest request = ChunkRequest(ApiKind::kChat);
   request.stream.usage = true;
-  const Play play(request, {{0, 'a'}, {0, 'b'}}, 1);
-  const std::vector<Json>& events = play.events;
+  const ChunkPlay play(request, {{0, 'a'}, {0, 'b'}}, 1);
+  const std::vector<OrderedJson>& events = play.events;
   ASSERT_GE(events.size(), 5U);
   EXPECT_EQ(events[0].dump(),
             R"({"id":"chatcmpl-1","object":"chat.completion.chunk","created":5,"model":"m","choices":[{"index":0,)"
             R"("delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null})");
   EXPECT_EQ(events[1]["choices"][0]["delta"].size(), 1U);
-  const Json& last = events[events.size() - 3];
+  const OrderedJson& last = events[events.size() - 3];
   EXPECT_EQ(last["choices"][0].dump(),
             R"({"index":0,"delta":{},"logprobs":null,"finish_reason":"stop","stop_reason":null})");
-  const Json& usage = events[events.size() - 2];
+  const OrderedJson& usage = events[events.size() - 2];
   EXPECT_TRUE(usage["choices"].empty());
   EXPECT_EQ(usage["usage"], play.body["usage"]);
   EXPECT_EQ(events.back(), "[DONE]");
 }
 
 TEST(AnswerChunks, WithoutAWishThereIsNoUsage) {
-  const Play play(RequestOf(ApiKind::kCompletion), {{0, 'a'}}, 1);
+  const ChunkPlay play(ChunkRequest(ApiKind::kCompletion), {{0, 'a'}}, 1);
   ASSERT_EQ(play.events.size(), 2U);
   EXPECT_EQ(play.events[0].dump(), R"({"id":"cmpl-1","object":"text_completion","created":5,"model":"m","choices":)"
                                    R"([{"index":0,"text":"a","logprobs":null,"finish_reason":"stop","stop_reason":)"
@@ -153,7 +154,7 @@ TEST(AnswerChunks, JoinedAreTheWholeAnswer) {
   std::mt19937 rng(3);
   for (uint32_t round = 0; round < 1500; ++round) {
     const bool is_chat = rng() % 3 != 0;
-    ApiRequest request = RequestOf(is_chat ? ApiKind::kChat : ApiKind::kCompletion);
+    ApiRequest request = ChunkRequest(is_chat ? ApiKind::kChat : ApiKind::kCompletion);
     request.generation.num_answers = 1 + static_cast<int32_t>(rng() % 2);
     if (rng() % 2 == 0) request.stops = {"STOP", "TO"};
     request.include_stop = rng() % 4 == 0;
@@ -169,11 +170,11 @@ TEST(AnswerChunks, JoinedAreTheWholeAnswer) {
         tokens.emplace_back(answer, static_cast<unsigned char>(byte));
       }
     }
-    const Play play(request, tokens, round);
-    const std::map<int, Json> choices = Assemble(play.events, is_chat);
+    const ChunkPlay play(request, tokens, round);
+    const std::map<int, OrderedJson> choices = Assemble(play.events, is_chat);
     ASSERT_EQ(choices.size(), play.body["choices"].size());
-    for (const Json& whole : play.body["choices"]) {
-      const Json& joined = choices.at(whole["index"].get<int>());
+    for (const OrderedJson& whole : play.body["choices"]) {
+      const OrderedJson& joined = choices.at(whole["index"].get<int>());
       ASSERT_EQ(joined.at("finish_reason"), whole["finish_reason"]) << round;
       if (!is_chat) {
         ASSERT_EQ(joined.at("content"), whole["text"]) << round;
@@ -184,12 +185,12 @@ TEST(AnswerChunks, JoinedAreTheWholeAnswer) {
         }
         continue;
       }
-      const Json& message = whole["message"];
-      ASSERT_EQ(joined.at("content"), message["content"].is_null() ? Json("") : message["content"]) << round;
+      const OrderedJson& message = whole["message"];
+      ASSERT_EQ(joined.at("content"), message["content"].is_null() ? OrderedJson("") : message["content"]) << round;
       ASSERT_EQ(joined.at("reasoning"), message.value("reasoning", "")) << round;
-      Json calls = Json::array();
+      OrderedJson calls = OrderedJson::array();
       if (message.contains("tool_calls")) {
-        for (const Json& call : message["tool_calls"]) calls.push_back(call["function"]);
+        for (const OrderedJson& call : message["tool_calls"]) calls.push_back(call["function"]);
       }
       ASSERT_EQ(joined.at("calls"), calls) << round;
       if (request.logprobs) {
@@ -202,7 +203,7 @@ TEST(AnswerChunks, JoinedAreTheWholeAnswer) {
 TEST(AnswerChunks, AFailureOnTheWayIsAnEvent) {
   std::string stream;
   AnswerChunks::WriteFailure(ErrorOfEngine(Internal("broken \xFF")), stream);
-  const std::vector<Json> events = EventsOf(stream);
+  const std::vector<OrderedJson> events = ChunksOf(stream);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0]["error"]["code"], "internal_error");
   EXPECT_EQ(events[1], "[DONE]");

@@ -7,7 +7,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
 // Arguments of a call that are nested deeper are passed by as one text.
@@ -30,11 +30,12 @@ bool IsName(const std::string& key) {
 }
 
 // Precondition: the value is not deeper than parsers here allow.
-bool GuardValue(const guard::Rules& rules, guard::Side side, Json& value, std::vector<guard::Verdict>& verdicts) {
+bool GuardValue(const guard::Rules& rules, guard::Side side, OrderedJson& value,
+                std::vector<guard::Verdict>& verdicts) {
   if (value.is_string()) return GuardText(rules, side, value.get_ref<std::string&>(), verdicts);
   if (value.is_array()) {
     return std::all_of(value.begin(), value.end(),
-                       [&](Json& entry) { return GuardValue(rules, side, entry, verdicts); });
+                       [&](OrderedJson& entry) { return GuardValue(rules, side, entry, verdicts); });
   }
   if (!value.is_object()) return true;
   for (auto& [key, member] : value.items()) {
@@ -112,31 +113,31 @@ std::vector<guard::Verdict> AnswerGuard::verdicts() const {
 bool GuardJsonText(const guard::Rules& rules, guard::Side side, std::string& text,
                    std::vector<guard::Verdict>& verdicts) {
   bool too_deep = false;
-  const auto watch = [&too_deep](int depth, Json::parse_event_t, Json&) {
+  const auto watch = [&too_deep](int depth, OrderedJson::parse_event_t, OrderedJson&) {
     too_deep = too_deep || depth > kMaxDepth;
     return !too_deep;
   };
-  Json value = Json::parse(text, watch, /*allow_exceptions=*/false);
+  OrderedJson value = OrderedJson::parse(text, watch, /*allow_exceptions=*/false);
   if (too_deep || value.is_discarded()) return GuardText(rules, side, text, verdicts);
-  const Json before = value;
+  const OrderedJson before = value;
   if (!GuardValue(rules, side, value, verdicts)) return false;
   // Left as it was written where nothing was found.
-  if (value != before) text = value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  if (value != before) text = value.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
   return true;
 }
 
-bool GuardJson(const guard::Rules& rules, guard::Side side, Json& value, std::vector<guard::Verdict>& verdicts) {
+bool GuardJson(const guard::Rules& rules, guard::Side side, OrderedJson& value, std::vector<guard::Verdict>& verdicts) {
   return GuardValue(rules, side, value, verdicts);
 }
 
-Json VerdictsJson(const std::vector<guard::Verdict>& verdicts) {
-  Json list = Json::array();
+OrderedJson VerdictsJson(const std::vector<guard::Verdict>& verdicts) {
+  OrderedJson list = OrderedJson::array();
   for (const guard::Verdict& verdict : verdicts) {
-    Json told = {{"rule", verdict.rule->name},
-                 {"kind", verdict.rule->kind},
-                 {"action", guard::ActionName(verdict.rule->action)},
-                 {"side", guard::SideName(verdict.side)},
-                 {"count", verdict.count}};
+    OrderedJson told = {{"rule", verdict.rule->name},
+                        {"kind", verdict.rule->kind},
+                        {"action", guard::ActionName(verdict.rule->action)},
+                        {"side", guard::SideName(verdict.side)},
+                        {"count", verdict.count}};
     if (verdict.gave_up) told["gave_up"] = true;
     list.push_back(std::move(told));
   }

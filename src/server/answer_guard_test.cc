@@ -13,7 +13,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
 const guard::Rules& TestRules() {
@@ -80,9 +80,10 @@ TEST(AnswerGuard, ContentThoughtsAndCallsPassByTheRules) {
   EXPECT_EQ(told.content.substr(0, 16), "Write to [mail].");
   EXPECT_EQ(told.calls, R"(send{"to":"[mail]","text":"hello","n":3})");
   EXPECT_FALSE(told.blocked);
-  const Json verdicts = Json::parse(told.verdicts);
+  const OrderedJson verdicts = OrderedJson::parse(told.verdicts);
   ASSERT_EQ(verdicts.size(), 2u);
-  EXPECT_EQ(verdicts[0], Json::parse(R"({"rule":"mail","kind":"pii","action":"redact","side":"output","count":3})"));
+  EXPECT_EQ(verdicts[0],
+            OrderedJson::parse(R"({"rule":"mail","kind":"pii","action":"redact","side":"output","count":3})"));
   EXPECT_EQ(verdicts[1]["count"], 1);
 }
 

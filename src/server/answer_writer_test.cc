@@ -17,7 +17,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kText =
     "<think>\nSun \xE2\x98\x80?\n</think>\nI look.<tool_call>\n{\"name\": \"f\", \"arguments\": {\"x\": \"\xC3\xA9\"}}"
@@ -38,15 +38,15 @@ ApiRequest RequestOf() {
 }
 
 // (name, data) of each event.
-std::vector<std::pair<std::string, Json>> EventsOf(const std::string& stream) {
-  std::vector<std::pair<std::string, Json>> events;
+std::vector<std::pair<std::string, OrderedJson>> EventsOf(const std::string& stream) {
+  std::vector<std::pair<std::string, OrderedJson>> events;
   for (size_t at = 0; at < stream.size();) {
     const size_t end = stream.find("\n\n", at);
     const std::string event = stream.substr(at, end - at);
     EXPECT_TRUE(IsValidUtf8(event));
     const size_t mark = event.find("\ndata: ");
     EXPECT_TRUE(event.starts_with("event: ") && mark != std::string::npos) << event;
-    events.emplace_back(event.substr(7, mark - 7), Json::parse(event.substr(mark + 7)));
+    events.emplace_back(event.substr(7, mark - 7), OrderedJson::parse(event.substr(mark + 7)));
     EXPECT_EQ(events.back().second["type"], events.back().first);
     at = end + 2;
   }
@@ -74,18 +74,18 @@ struct Play {
     writer->Write(stream);
     writer->WriteEnd(stream);
     events = EventsOf(stream);
-    body = Json::parse(whole->Body());
+    body = OrderedJson::parse(whole->Body());
   }
 
   const ByteTokenizer tokenizer{false, false};
   const ApiRequest request = RequestOf();
-  std::vector<std::pair<std::string, Json>> events;
-  Json body;
+  std::vector<std::pair<std::string, OrderedJson>> events;
+  OrderedJson body;
 };
 
 // The message that a client puts together from events.
-Json MessageOf(const std::vector<std::pair<std::string, Json>>& events) {
-  Json message;
+OrderedJson MessageOf(const std::vector<std::pair<std::string, OrderedJson>>& events) {
+  OrderedJson message;
   std::string input;
   for (const auto& [name, data] : events) {
     if (name == "message_start") message = data["message"];
@@ -95,7 +95,7 @@ Json MessageOf(const std::vector<std::pair<std::string, Json>>& events) {
       input.clear();
     }
     if (name == "content_block_delta") {
-      Json& block = message["content"].back();
+      OrderedJson& block = message["content"].back();
       for (const char* key : {"text", "thinking", "signature"}) {
         if (data["delta"].contains(key)) {
           block[key] = block[key].get<std::string>() + data["delta"][key].get<std::string>();
@@ -104,7 +104,7 @@ Json MessageOf(const std::vector<std::pair<std::string, Json>>& events) {
       if (data["delta"].contains("partial_json")) input += data["delta"]["partial_json"].get<std::string>();
     }
     if (name == "content_block_stop" && message["content"].back()["type"] == "tool_use") {
-      message["content"].back()["input"] = Json::parse(input);
+      message["content"].back()["input"] = OrderedJson::parse(input);
     }
     if (name == "message_delta") {
       message.update(data["delta"]);
@@ -121,11 +121,11 @@ TEST(MessagesWriter, HoweverTheTextIsCutTheEventsGiveTheWholeMessage) {
     EXPECT_EQ(play.events.front().first, "message_start");
     EXPECT_EQ(play.events.back().first, "message_stop");
   }
-  const Json body = Play(&MakeMessagesWriter, kText, 1).body;
+  const OrderedJson body = Play(&MakeMessagesWriter, kText, 1).body;
   ASSERT_EQ(body["content"].size(), 4U) << body;
   EXPECT_EQ(body["content"][0]["thinking"], "Sun \xE2\x98\x80?");
-  EXPECT_EQ(body["content"][1], Json::parse(R"({"type": "text", "text": "I look."})"));
-  EXPECT_EQ(body["content"][2]["input"], Json::parse("{\"x\": \"\xC3\xA9\"}"));
+  EXPECT_EQ(body["content"][1], OrderedJson::parse(R"({"type": "text", "text": "I look."})"));
+  EXPECT_EQ(body["content"][2]["input"], OrderedJson::parse("{\"x\": \"\xC3\xA9\"}"));
   EXPECT_NE(body["content"][2]["id"], body["content"][3]["id"]);
   EXPECT_EQ(body["stop_reason"], "tool_use");
   EXPECT_EQ(body["usage"]["input_tokens"], 1);
@@ -136,23 +136,23 @@ TEST(MessagesWriter, HoweverTheTextIsCutTheEventsGiveTheWholeMessage) {
 TEST(MessagesWriter, TellsWhyAnAnswerEnded) {
   EXPECT_EQ(Play(&MakeMessagesWriter, "Hi", 1).body["stop_reason"], "end_turn");
   EXPECT_EQ(Play(&MakeMessagesWriter, "Hi", 1, engine::FinishReason::kLength).body["stop_reason"], "max_tokens");
-  const Json empty = Play(&MakeMessagesWriter, "", 1).body;
-  EXPECT_EQ(empty["content"], Json::array());
+  const OrderedJson empty = Play(&MakeMessagesWriter, "", 1).body;
+  EXPECT_EQ(empty["content"], OrderedJson::array());
 }
 
 TEST(MessagesWriter, ErrorsHaveTheirOwnShape) {
   EXPECT_EQ(MessagesError({.status = 429, .message = "later"}, "r"),
-            Json::parse(R"({"type": "error", "error": {"type": "rate_limit_error", "message": "later"},
+            OrderedJson::parse(R"({"type": "error", "error": {"type": "rate_limit_error", "message": "later"},
                             "request_id": "r"})"));
 }
 
-MakeAnswerWriter Responses(std::vector<Json>* kept = nullptr) {
+MakeAnswerWriter Responses(std::vector<OrderedJson>* kept = nullptr) {
   return [kept](ApiAnswer& answer, const AnswerHead& head) {
     return MakeResponsesWriter(answer, head,
                                {.id = "9",
                                 .echo = std::make_shared<nlohmann::json>(nlohmann::json{{"instructions", "be kind"}}),
                                 .store = kept != nullptr,
-                                .keep = [kept](const Json& response) {
+                                .keep = [kept](const OrderedJson& response) {
                                   kept->push_back(response);
                                   return kept->size() < 2;
                                 }});
@@ -162,7 +162,7 @@ MakeAnswerWriter Responses(std::vector<Json>* kept = nullptr) {
 TEST(ResponsesWriter, HoweverTheTextIsCutTheEventsGiveTheWholeResponse) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const Play play(Responses(), kText, seed);
-    Json output = Json::array();
+    OrderedJson output = OrderedJson::array();
     std::string text;
     int64_t number = 0;
     for (const auto& [name, data] : play.events) {
@@ -184,11 +184,11 @@ TEST(ResponsesWriter, HoweverTheTextIsCutTheEventsGiveTheWholeResponse) {
     EXPECT_EQ(play.events[0].first, "response.created");
     EXPECT_EQ(play.events[1].first, "response.in_progress");
     EXPECT_EQ(play.events.back().first, "response.completed");
-    Json last = play.events.back().second["response"];
+    OrderedJson last = play.events.back().second["response"];
     last["completed_at"] = play.body["completed_at"];
     EXPECT_EQ(last, play.body);
   }
-  const Json body = Play(Responses(), kText, 1).body;
+  const OrderedJson body = Play(Responses(), kText, 1).body;
   ASSERT_EQ(body["output"].size(), 4U) << body;
   EXPECT_EQ(body["id"], "resp_9");
   EXPECT_EQ(body["instructions"], "be kind");
@@ -208,7 +208,7 @@ TEST(ResponsesWriter, AnAnswerThatIsCutOffIsIncomplete) {
 }
 
 TEST(ResponsesWriter, WhatCannotBeKeptSaysSo) {
-  std::vector<Json> kept;
+  std::vector<OrderedJson> kept;
   const Play play(Responses(&kept), "Hi", 1);
   ASSERT_EQ(kept.size(), 2U);
   EXPECT_EQ(play.events.back().second["response"]["store"], true);

@@ -12,11 +12,11 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 }  // namespace
 
-Json UsageJson(const ApiUsage& usage) {
+OrderedJson UsageJson(const ApiUsage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
           {"completion_tokens", usage.output_tokens},
           {"total_tokens", usage.prompt_tokens + usage.output_tokens},
@@ -24,7 +24,7 @@ Json UsageJson(const ApiUsage& usage) {
           {"completion_tokens_details", {{"reasoning_tokens", usage.reasoning_tokens}}}};
 }
 
-Json TimingsJson(const AnswerStats& stats) {
+OrderedJson TimingsJson(const AnswerStats& stats) {
   const auto per_second = [](int64_t count, double seconds) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
   };
@@ -126,7 +126,7 @@ const std::string& ApiAnswer::Echo(size_t choice) const {
   return request_.echo.empty() ? kNone : request_.echo[PromptOf(choice)];
 }
 
-Json ApiAnswer::StopReason(const AnswerChoice& choice) const {
+OrderedJson ApiAnswer::StopReason(const AnswerChoice& choice) const {
   if (choice.stop()) return request_.stops[*choice.stop()];
   if (choice.stop_token()) return *choice.stop_token();
   return nullptr;
@@ -134,10 +134,11 @@ Json ApiAnswer::StopReason(const AnswerChoice& choice) const {
 
 std::string CallPrefix(const AnswerHead& head, size_t choice) { return fmt::format("call_{}_{}_", head.id, choice); }
 
-Json MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& request, const std::string& call_prefix) {
+OrderedJson MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& request,
+                        const std::string& call_prefix) {
   std::string content;
   std::string reasoning;
-  Json calls = Json::array();
+  OrderedJson calls = OrderedJson::array();
   for (const OutputDelta& delta : deltas) {
     if (delta.kind == OutputDelta::Kind::kContent) content += delta.text;
     if (delta.kind == OutputDelta::Kind::kReasoning) reasoning += delta.text;
@@ -147,7 +148,8 @@ Json MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& reque
                      {"function", {{"name", delta.name}, {"arguments", delta.text}}}});
   }
   const bool calls_only = !calls.empty() && content.empty();
-  Json message = {{"role", "assistant"}, {"content", calls_only ? Json() : Json(content)}, {"refusal", nullptr}};
+  OrderedJson message = {
+      {"role", "assistant"}, {"content", calls_only ? OrderedJson() : OrderedJson(content)}, {"refusal", nullptr}};
   if (!reasoning.empty()) {
     message["reasoning_content"] = reasoning;
     message["reasoning"] = std::move(reasoning);
@@ -161,11 +163,11 @@ Json MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& reque
   return message;
 }
 
-void AddVerdicts(const AnswerChoice& choice, Json& out) {
+void AddVerdicts(const AnswerChoice& choice, OrderedJson& out) {
   if (const std::vector<guard::Verdict> all = choice.verdicts(); !all.empty()) out["adit"]["guard"] = VerdictsJson(all);
 }
 
-void AddWhyStopped(const AnswerChoice& choice, Json& out) {
+void AddWhyStopped(const AnswerChoice& choice, OrderedJson& out) {
   AddVerdicts(choice, out);
   if (!choice.has_stats() || choice.stop() || choice.blocked()) return;
   const FinishReason reason = choice.stats().reason;
@@ -173,10 +175,10 @@ void AddWhyStopped(const AnswerChoice& choice, Json& out) {
   if (reason == FinishReason::kCancelled) out["adit"]["stop_reason"] = "cancelled";
 }
 
-void ApiAnswer::AddExtras(size_t index, const std::vector<AnswerToken>& tokens, Json& out) const {
+void ApiAnswer::AddExtras(size_t index, const std::vector<AnswerToken>& tokens, OrderedJson& out) const {
   AddWhyStopped(choices_[index], out);
   if (request_.token_ids) {
-    out["token_ids"] = Json::array();
+    out["token_ids"] = OrderedJson::array();
     for (const AnswerToken& token : tokens) out["token_ids"].push_back(token.id);
   }
   if (request_.kind == ApiKind::kChat) return;
@@ -184,25 +186,25 @@ void ApiAnswer::AddExtras(size_t index, const std::vector<AnswerToken>& tokens, 
   if (request_.prompt_logprobs) out["prompt_logprobs"] = PromptLogprobs(PromptTokens(index), names());
 }
 
-Json ApiAnswer::ChatChoice(size_t index) {
+OrderedJson ApiAnswer::ChatChoice(size_t index) {
   AnswerChoice& choice = choices_[index];
   const AnswerChoice::News news = choice.TakeNews();
-  Json told = {{"index", index},
-               {"message", MessageJson(news.deltas, request_, call_prefix_)},
-               {"logprobs", request_.logprobs ? ChatLogprobs(news.tokens, names()) : Json()},
-               {"finish_reason", choice.finish_reason()},
-               {"stop_reason", StopReason(choice)}};
+  OrderedJson told = {{"index", index},
+                      {"message", MessageJson(news.deltas, request_, call_prefix_)},
+                      {"logprobs", request_.logprobs ? ChatLogprobs(news.tokens, names()) : OrderedJson()},
+                      {"finish_reason", choice.finish_reason()},
+                      {"stop_reason", StopReason(choice)}};
   AddExtras(index, news.tokens, told);
   return told;
 }
 
-Json ApiAnswer::CompletionChoice(size_t index) {
+OrderedJson ApiAnswer::CompletionChoice(size_t index) {
   AnswerChoice& choice = choices_[index];
   const AnswerChoice::News news = choice.TakeNews();
   std::string text = Echo(index);
   const size_t base = text.size();
   for (const OutputDelta& delta : news.deltas) text += delta.text;
-  Json logprobs;
+  OrderedJson logprobs;
   if (request_.logprobs) {
     std::vector<AnswerToken> tokens;
     if (!request_.echo.empty()) tokens = PromptTokens(index);
@@ -212,26 +214,26 @@ Json ApiAnswer::CompletionChoice(size_t index) {
     }
     logprobs = CompletionLogprobs(names()).Of(tokens, text);
   }
-  Json told = {{"index", index},
-               {"text", std::move(text)},
-               {"logprobs", std::move(logprobs)},
-               {"finish_reason", choice.finish_reason()},
-               {"stop_reason", StopReason(choice)}};
+  OrderedJson told = {{"index", index},
+                      {"text", std::move(text)},
+                      {"logprobs", std::move(logprobs)},
+                      {"finish_reason", choice.finish_reason()},
+                      {"stop_reason", StopReason(choice)}};
   AddExtras(index, news.tokens, told);
   return told;
 }
 
-Json ApiAnswer::Body(const AnswerHead& head) {
+OrderedJson ApiAnswer::Body(const AnswerHead& head) {
   const bool is_chat = request_.kind == ApiKind::kChat;
-  Json choices = Json::array();
+  OrderedJson choices = OrderedJson::array();
   for (size_t i = 0; i < choices_.size(); ++i) {
     call_prefix_ = CallPrefix(head, i);
     choices.push_back(is_chat ? ChatChoice(i) : CompletionChoice(i));
   }
-  Json body = {{"id", (is_chat ? "chatcmpl-" : "cmpl-") + head.id},
-               {"object", is_chat ? "chat.completion" : "text_completion"},
-               {"created", head.created_s},
-               {"model", request_.model}};
+  OrderedJson body = {{"id", (is_chat ? "chatcmpl-" : "cmpl-") + head.id},
+                      {"object", is_chat ? "chat.completion" : "text_completion"},
+                      {"created", head.created_s},
+                      {"model", request_.model}};
   body["choices"] = std::move(choices);
   body["usage"] = UsageJson(usage());
   if (request_.timings) body["timings"] = TimingsJson(choices_.front().stats());

@@ -14,7 +14,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 ApiRequest RequestOf(ApiKind kind) {
   ApiRequest request{.kind = kind, .model = "m"};
@@ -76,7 +76,7 @@ TEST_F(ApiAnswerTest, AStopStringEndsAnAnswerEarly) {
   // What the engine still tells changes nothing.
   Say(answer, "more");
   answer.Take(0, End(engine::FinishReason::kCancelled, 9));
-  const Json choice = answer.Body({"1", 5})["choices"][0];
+  const OrderedJson choice = answer.Body({"1", 5})["choices"][0];
   EXPECT_EQ(choice["message"]["content"], "a ");
   EXPECT_EQ(choice["finish_reason"], "stop");
   EXPECT_EQ(choice["stop_reason"], "END");
@@ -91,7 +91,7 @@ TEST_F(ApiAnswerTest, WhatWasHeldBackComesAtTheEnd) {
   ApiAnswer answer = Answer(request);
   Say(answer, "a EN");
   answer.Take(0, End(engine::FinishReason::kLength, 4));
-  const Json choice = answer.Body({"1", 5})["choices"][0];
+  const OrderedJson choice = answer.Body({"1", 5})["choices"][0];
   EXPECT_EQ(choice["message"]["content"], "a EN");
   EXPECT_EQ(choice["finish_reason"], "length");
 }
@@ -103,7 +103,7 @@ TEST_F(ApiAnswerTest, AStopTokenOfTheRequestIsTold) {
   Say(answer, "a");
   answer.Take(0, Token('x', 0, /*ends=*/true));
   answer.Take(0, End(engine::FinishReason::kStop, 2, 0, 'x'));
-  const Json choice = answer.Body({"1", 5})["choices"][0];
+  const OrderedJson choice = answer.Body({"1", 5})["choices"][0];
   EXPECT_EQ(choice["text"], "a");
   EXPECT_EQ(choice["stop_reason"], 'x');
 }
@@ -119,7 +119,7 @@ TEST_F(ApiAnswerTest, SeveralAnswersDoNotMix) {
   Say(answer, "e", 1);
   answer.Take(0, End(engine::FinishReason::kLength, 3, 1));
   EXPECT_TRUE(answer.complete());
-  const Json choices = answer.Body({"1", 5})["choices"];
+  const OrderedJson choices = answer.Body({"1", 5})["choices"];
   EXPECT_EQ(choices[0]["message"]["content"], "ze");
   EXPECT_EQ(choices[1]["message"]["content"], "one");
   EXPECT_EQ(choices[1]["index"], 1);
@@ -132,7 +132,7 @@ TEST_F(ApiAnswerTest, ChatLogprobs) {
   ApiAnswer answer = Answer(request);
   Say(answer, "\xC3\xA9");
   answer.Take(0, End(engine::FinishReason::kLength, 2));
-  const Json content = answer.Body({"1", 5})["choices"][0]["logprobs"]["content"];
+  const OrderedJson content = answer.Body({"1", 5})["choices"][0]["logprobs"]["content"];
   ASSERT_EQ(content.size(), 2U);
   EXPECT_EQ(
       content[0].dump(),
@@ -154,14 +154,14 @@ TEST_F(ApiAnswerTest, CompletionLogprobsWithEcho) {
   }
   Say(answer, "!?");
   answer.Take(0, End(engine::FinishReason::kLength, 2));
-  const Json choice = answer.Body({"1", 5})["choices"][0];
+  const OrderedJson choice = answer.Body({"1", 5})["choices"][0];
   EXPECT_EQ(choice["text"], "h\xC3\xA9!?");
-  const Json& logprobs = choice["logprobs"];
-  EXPECT_EQ(logprobs["tokens"], Json::parse("[\"<s>\",\"h\",\"\xEF\xBF\xBD\",\"\xEF\xBF\xBD\",\"!\",\"?\"]"));
-  EXPECT_EQ(logprobs["token_logprobs"], Json::parse("[null,-0.5,-0.5,-0.5,-0.5,-0.5]"));
-  EXPECT_EQ(logprobs["text_offset"], Json::parse("[0,0,1,1,2,3]"));
+  const OrderedJson& logprobs = choice["logprobs"];
+  EXPECT_EQ(logprobs["tokens"], OrderedJson::parse("[\"<s>\",\"h\",\"\xEF\xBF\xBD\",\"\xEF\xBF\xBD\",\"!\",\"?\"]"));
+  EXPECT_EQ(logprobs["token_logprobs"], OrderedJson::parse("[null,-0.5,-0.5,-0.5,-0.5,-0.5]"));
+  EXPECT_EQ(logprobs["text_offset"], OrderedJson::parse("[0,0,1,1,2,3]"));
   EXPECT_EQ(logprobs["top_logprobs"][0], nullptr);
-  EXPECT_EQ(logprobs["top_logprobs"][1], Json::parse(R"({"h":-0.5,"z":-9999.0})"));
+  EXPECT_EQ(logprobs["top_logprobs"][1], OrderedJson::parse(R"({"h":-0.5,"z":-9999.0})"));
 }
 
 TEST_F(ApiAnswerTest, ErrorsOfTheEngine) {

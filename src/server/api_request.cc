@@ -19,7 +19,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxBeams = 16;
 constexpr int64_t kDefaultCompletionTokens = 16;
 constexpr size_t kMaxStopBytes = 256;

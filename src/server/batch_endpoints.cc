@@ -22,7 +22,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // How often it is looked whether a model is there.
 constexpr std::chrono::milliseconds kModelPatience{100};
@@ -68,10 +68,6 @@ class ServiceHost : public BatchHost {
  private:
   Service& service_;
 };
-
-std::unique_ptr<Reply> Answer(const Json& body) {
-  return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
-}
 
 std::unique_ptr<Reply> NotThere(Call& call) {
   return ErrorReply({.status = 404,
@@ -169,7 +165,7 @@ std::unique_ptr<Reply> CreateBatch(Call& call) {
                       *call.record);
   }
   const Result<BatchRecord> record = queue->Add(std::move(wanted));
-  if (record.ok()) return Answer(BatchJson(*record));
+  if (record.ok()) return JsonAnswer(BatchJson(*record));
   return ErrorReply(
       {.status = 507, .type = "server_error", .code = "insufficient_storage", .message = record.status().message()},
       *call.record);
@@ -178,25 +174,25 @@ std::unique_ptr<Reply> CreateBatch(Call& call) {
 std::unique_ptr<Reply> ListBatches(Call& call) {
   BatchQueue* const queue = call.service.batches();
   if (queue == nullptr) return NoQueue(call);
-  Json items = Json::array();
+  OrderedJson items = OrderedJson::array();
   for (const BatchRecord& record : queue->List(call.holder.tenant)) items.push_back(BatchJson(record));
   const auto page = ListPage(std::move(items), call.request.query, kUsualBatches, kMostBatches);
   if (const auto* error = std::get_if<ApiError>(&page)) return ErrorReply(*error, *call.record);
-  return Answer(std::get<Json>(page));
+  return JsonAnswer(std::get<OrderedJson>(page));
 }
 
 std::unique_ptr<Reply> ShowBatch(Call& call) {
   BatchQueue* const queue = call.service.batches();
   if (queue == nullptr) return NoQueue(call);
   const std::optional<BatchRecord> record = queue->Find(call.holder.tenant, call.argument);
-  return record ? Answer(BatchJson(*record)) : NotThere(call);
+  return record ? JsonAnswer(BatchJson(*record)) : NotThere(call);
 }
 
 std::unique_ptr<Reply> CancelBatch(Call& call) {
   BatchQueue* const queue = call.service.batches();
   if (queue == nullptr) return NoQueue(call);
   const std::optional<BatchRecord> record = queue->Cancel(call.holder.tenant, call.argument);
-  return record ? Answer(BatchJson(*record)) : NotThere(call);
+  return record ? JsonAnswer(BatchJson(*record)) : NotThere(call);
 }
 
 }  // namespace adit::server

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-std::string Dump(const OrderedJson& json) {
+std::string JsonLine(const OrderedJson& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
@@ -94,20 +94,20 @@ Result<std::variant<std::string, int64_t>> AnsweredBy(std::string_view line) {
 }
 
 std::string BatchResultLine(const std::string& id, const std::string& custom_id, int status, const OrderedJson& body) {
-  return Dump({{"id", ResultId(id)},
-               {"custom_id", custom_id},
-               {"response", {{"status_code", status}, {"request_id", "req_" + id}, {"body", body}}},
-               {"error", nullptr}});
+  return JsonLine({{"id", ResultId(id)},
+                   {"custom_id", custom_id},
+                   {"response", {{"status_code", status}, {"request_id", "req_" + id}, {"body", body}}},
+                   {"error", nullptr}});
 }
 
 std::string BatchErrorLine(const std::string& id, const BatchLineError& error, int64_t line_number) {
   OrderedJson told = ErrorBody(error.error)["error"];
   told.erase("type");
   told["line"] = line_number;
-  return Dump({{"id", ResultId(id)},
-               {"custom_id", error.custom_id ? OrderedJson(*error.custom_id) : OrderedJson()},
-               {"response", nullptr},
-               {"error", std::move(told)}});
+  return JsonLine({{"id", ResultId(id)},
+                   {"custom_id", error.custom_id ? OrderedJson(*error.custom_id) : OrderedJson()},
+                   {"response", nullptr},
+                   {"error", std::move(told)}});
 }
 
 }  // namespace adit::server

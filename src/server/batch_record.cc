@@ -1,4 +1,5 @@
 #include "server/batch_record.h"
+#include "server/answer_writer.h"
 
 #include <fmt/core.h>
 
@@ -14,11 +15,10 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxFaults = 32;
 constexpr int64_t kMaxRequests = 50'000;
-constexpr int64_t kMaxInt64 = INT64_MAX;
 
 constexpr std::string_view kStatusNames[kNumBatchStatuses] = {"validating", "failed",  "in_progress", "finalizing",
                                                               "completed",  "expired", "cancelling",  "cancelled"};
@@ -28,21 +28,17 @@ constexpr const char* kTimeNames[kNumBatchStatuses] = {"created_at",   "failed_a
 
 const char* EndpointOf(ApiKind kind) { return kind == ApiKind::kChat ? "/v1/chat/completions" : "/v1/completions"; }
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+OrderedJson StringOrNull(const std::string& text) { return text.empty() ? OrderedJson() : OrderedJson(text); }
 
-Json FaultsJson(const std::vector<BatchFault>& faults) {
-  Json data = Json::array();
+OrderedJson FaultsJson(const std::vector<BatchFault>& faults) {
+  OrderedJson data = OrderedJson::array();
   for (const BatchFault& fault : faults) {
     data.push_back({{"code", fault.code},
-                    {"line", fault.line > 0 ? Json(fault.line) : Json()},
+                    {"line", fault.line > 0 ? OrderedJson(fault.line) : OrderedJson()},
                     {"message", fault.message},
                     {"param", nullptr}});
   }
   return data;
-}
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 void ReadFaults(const nlohmann::json* faults, BatchRecord& record) {
@@ -65,36 +61,36 @@ void BatchRecord::Reach(BatchStatus next, int64_t now_s) {
   reached_s[static_cast<size_t>(next)] = now_s;
 }
 
-Json BatchJson(const BatchRecord& record) {
+OrderedJson BatchJson(const BatchRecord& record) {
   const bool ended = record.ended();
-  Json json = {{"id", record.id},
-               {"object", "batch"},
-               {"endpoint", EndpointOf(record.kind)},
-               {"errors", nullptr},
-               {"input_file_id", record.input_file_id},
-               {"completion_window", record.completion_window},
-               {"status", BatchStatusName(record.status)},
-               {"output_file_id", ended ? TextOrNull(record.output_file_id) : Json()},
-               {"error_file_id", ended ? TextOrNull(record.error_file_id) : Json()}};
+  OrderedJson json = {{"id", record.id},
+                      {"object", "batch"},
+                      {"endpoint", EndpointOf(record.kind)},
+                      {"errors", nullptr},
+                      {"input_file_id", record.input_file_id},
+                      {"completion_window", record.completion_window},
+                      {"status", BatchStatusName(record.status)},
+                      {"output_file_id", ended ? StringOrNull(record.output_file_id) : OrderedJson()},
+                      {"error_file_id", ended ? StringOrNull(record.error_file_id) : OrderedJson()}};
   if (!record.faults.empty()) json["errors"] = {{"object", "list"}, {"data", FaultsJson(record.faults)}};
   for (size_t i = 0; i < std::size(kTimeNames); ++i) {
-    json[kTimeNames[i]] = record.reached_s[i] > 0 ? Json(record.reached_s[i]) : Json();
+    json[kTimeNames[i]] = record.reached_s[i] > 0 ? OrderedJson(record.reached_s[i]) : OrderedJson();
   }
   json["expires_at"] = record.expires_s;
   json["request_counts"] = {{"total", record.total}, {"completed", record.completed}, {"failed", record.failed}};
-  json["metadata"] = Json::parse(record.metadata, nullptr, /*allow_exceptions=*/false);
+  json["metadata"] = OrderedJson::parse(record.metadata, nullptr, /*allow_exceptions=*/false);
   return json;
 }
 
 std::string RecordText(const BatchRecord& record) {
-  Json json = BatchJson(record);
+  OrderedJson json = BatchJson(record);
   json["tenant"] = record.tenant;
   json["number"] = record.number;
   json["output_file_id"] = record.output_file_id;
   json["error_file_id"] = record.error_file_id;
   json["faults"] = FaultsJson(record.faults);
   if (record.output_ttl_s) json["output_ttl_s"] = *record.output_ttl_s;
-  return Dump(json);
+  return JsonText(json);
 }
 
 std::optional<BatchRecord> ReadRecord(const std::string& id, const std::string& text) {

@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How long the job may have to wait to be asked.
-constexpr std::chrono::milliseconds kPatience{100};
+constexpr std::chrono::milliseconds kRunPatience{100};
 
 // Requests that have something to read. The engine's thread adds, one other takes.
 class ReadyQueue {
@@ -38,10 +38,10 @@ class ReadyQueue {
     added_.notify_one();
   }
 
-  // What there is, as soon as there is something; nothing after kPatience.
+  // What there is, as soon as there is something; nothing after kRunPatience.
   std::vector<int64_t> Take() {
     std::unique_lock lock(mutex_);
-    added_.wait_for(lock, kPatience, [this] { return !keys_.empty(); });
+    added_.wait_for(lock, kRunPatience, [this] { return !keys_.empty(); });
     return std::exchange(keys_, {});
   }
 
@@ -64,7 +64,7 @@ class BatchRun {
     const Clock::time_point start = Clock::now();
     for (BatchPace pace; (pace = job_.Pace()) != BatchPace::kStop;) {
       if (pace == BatchPace::kPause) {
-        std::this_thread::sleep_for(kPatience);
+        std::this_thread::sleep_for(kRunPatience);
       } else {
         ADIT_RETURN_IF_ERROR(SubmitSome());
         if (live_.empty() && at_end_) break;

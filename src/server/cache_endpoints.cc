@@ -14,9 +14,9 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json CacheJson(const std::string& model, const engine::EngineStats& stats, int64_t bytes_per_page) {
+OrderedJson CacheJson(const std::string& model, const engine::EngineStats& stats, int64_t bytes_per_page) {
   const auto& cache = stats.prefix_cache;
   return {{"model", model},
           {"pages", stats.pages.num_pages},
@@ -34,8 +34,8 @@ Json CacheJson(const std::string& model, const engine::EngineStats& stats, int64
 }  // namespace
 
 std::unique_ptr<Reply> ShowCache(Call& call) {
-  Json body = {{"object", "list"}};
-  Json models = Json::array();
+  OrderedJson body = {{"object", "list"}};
+  OrderedJson models = OrderedJson::array();
   for (const ModelNow& now : call.service.models().List()) {
     if (now.lease == nullptr || !now.lease->generates()) continue;
     const engine::EngineStats stats = now.lease->engine().stats();
@@ -63,7 +63,7 @@ std::unique_ptr<Reply> FlushCache(Call& call) {
   if (!name.empty() && !call.service.models().Find(name)) {
     return ErrorReply(UnknownModel(call.service.models(), name), *call.record);
   }
-  Json flushed = Json::array();
+  OrderedJson flushed = OrderedJson::array();
   for (const ModelNow& now : call.service.models().List()) {
     if (now.lease == nullptr || !now.lease->generates() || (!name.empty() && !now.lease->Answers(name))) continue;
     now.lease->engine().ClearPrefixCache();

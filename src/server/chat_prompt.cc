@@ -10,21 +10,21 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string TokenText(const tokenizer::Tokenizer& tokenizer, std::optional<int32_t> id) {
   return id ? ReplaceInvalidUtf8(tokenizer.TokenBytes(*id, /*with_special=*/true)) : std::string();
 }
 
 // Arguments as templates want them: the object, where the text is one; nothing stands for no arguments.
-Json ArgumentsOf(const std::string& text) {
-  if (text.empty() || text == "null") return Json::object();
-  Json parsed = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return parsed.is_object() ? parsed : Json(ReplaceInvalidUtf8(text));
+OrderedJson ArgumentsOf(const std::string& text) {
+  if (text.empty() || text == "null") return OrderedJson::object();
+  OrderedJson parsed = OrderedJson::parse(text, nullptr, /*allow_exceptions=*/false);
+  return parsed.is_object() ? parsed : OrderedJson(ReplaceInvalidUtf8(text));
 }
 
-Json EntryOf(const ChatMessage& message) {
-  Json entry = {{"role", message.role}, {"content", ReplaceInvalidUtf8(message.content)}};
+OrderedJson EntryOf(const ChatMessage& message) {
+  OrderedJson entry = {{"role", message.role}, {"content", ReplaceInvalidUtf8(message.content)}};
   if (!message.name.empty()) entry["name"] = ReplaceInvalidUtf8(message.name);
   if (!message.tool_call_id.empty()) entry["tool_call_id"] = ReplaceInvalidUtf8(message.tool_call_id);
   if (!message.reasoning.empty()) entry["reasoning_content"] = ReplaceInvalidUtf8(message.reasoning);
@@ -38,13 +38,13 @@ Json EntryOf(const ChatMessage& message) {
   return entry;
 }
 
-Json ListOrNull(const std::string& text) { return text.empty() ? Json() : Json::parse(text); }
+OrderedJson ListOrNull(const std::string& text) { return text.empty() ? OrderedJson() : OrderedJson::parse(text); }
 
 // The variables that templates see, as Hugging Face transformers names them.
 std::string ContextJson(std::span<const ChatMessage> messages, const ChatPromptOptions& options,
                         const tokenizer::Tokenizer& tokenizer) {
-  Json context;
-  context["messages"] = Json::array();
+  OrderedJson context;
+  context["messages"] = OrderedJson::array();
   for (const ChatMessage& message : messages) context["messages"].push_back(EntryOf(message));
   context["tools"] = ListOrNull(options.tools);
   context["documents"] = ListOrNull(options.documents);
@@ -52,7 +52,7 @@ std::string ContextJson(std::span<const ChatMessage> messages, const ChatPromptO
   context["bos_token"] = TokenText(tokenizer, tokenizer.bos_id());
   context["eos_token"] = TokenText(tokenizer, tokenizer.eos_id());
   if (!options.variables.empty()) {
-    const Json variables = Json::parse(options.variables);
+    const OrderedJson variables = OrderedJson::parse(options.variables);
     for (const auto& [key, value] : variables.items()) {
       if (!context.contains(key)) context[key] = value;
     }

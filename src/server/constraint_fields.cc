@@ -1,4 +1,5 @@
 #include "server/constraint_fields.h"
+#include "server/answer_writer.h"
 
 #include <fmt/core.h>
 
@@ -11,11 +12,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
-}
+using OrderedJson = nlohmann::ordered_json;
 
 class ConstraintReader {
  public:
@@ -45,12 +42,12 @@ class ConstraintReader {
     fields_.Fail("missing_required_parameter", param, fmt::format("'{}' is missing", param));
   }
 
-  void FailType(const std::string& param, const Json& got, std::string_view wanted) {
+  void FailType(const std::string& param, const OrderedJson& got, std::string_view wanted) {
     fields_.FailType(param, nlohmann::json(got), wanted);
   }
 
   void ReadResponseFormat() {
-    const Json format = body_.Member("response_format");
+    const OrderedJson format = body_.Member("response_format");
     const std::string param = "response_format";
     if (!format.is_object()) return FailType(param, format, "an object");
     const auto type_at = format.find("type");
@@ -58,65 +55,65 @@ class ConstraintReader {
     const std::string type = type_at->is_string() ? type_at->get<std::string>() : std::string();
     if (type == "text") return;
     if (type == "json_object") {
-      const Json schema = MemberOf(format, "schema");
+      const OrderedJson schema = MemberOf(format, "schema");
       if (schema.is_null()) return Add(GrammarKind::kJsonObject, "", param);
       return AddSchema(schema, param + ".schema");
     }
     if (type == "json_schema") return ReadNamedSchema(format, param);
     if (type == "structural_tag") {
       if (!format.contains("format")) return Missing(param + ".format");
-      return Add(GrammarKind::kStructuralTag, Dump(format), param);
+      return Add(GrammarKind::kStructuralTag, JsonText(format), param);
     }
     if (type == "regex") return AddText(GrammarKind::kRegex, format, {"pattern", "regex"}, param);
     if (type == "grammar") return AddText(GrammarKind::kEbnf, format, {"grammar", "value"}, param);
     if (type == "choice") {
-      const Json choices = MemberOf(format, format.contains("choices") ? "choices" : "choice");
+      const OrderedJson choices = MemberOf(format, format.contains("choices") ? "choices" : "choice");
       return AddChoice(choices, param + ".choice");
     }
     fields_.Fail("invalid_value", param + ".type",
                  fmt::format("'{}.type' is {}; it is text, json_object, json_schema, structural_tag, regex, grammar or "
                              "choice",
-                             param, Dump(*type_at)));
+                             param, JsonText(*type_at)));
   }
 
   // As OpenAI has it, and without the object between as llama.cpp does.
-  void ReadNamedSchema(const Json& format, const std::string& param) {
-    const Json named = MemberOf(format, "json_schema");
+  void ReadNamedSchema(const OrderedJson& format, const std::string& param) {
+    const OrderedJson named = MemberOf(format, "json_schema");
     if (named.is_null()) {
-      const Json schema = MemberOf(format, "schema");
+      const OrderedJson schema = MemberOf(format, "schema");
       return schema.is_null() ? Missing(param + ".json_schema") : AddSchema(schema, param + ".schema");
     }
     if (!named.is_object()) return FailType(param + ".json_schema", named, "an object");
-    const Json name = MemberOf(named, "name");
+    const OrderedJson name = MemberOf(named, "name");
     if (!name.is_null() && !name.is_string()) return FailType(param + ".json_schema.name", name, "a string");
-    const Json strict = MemberOf(named, "strict");
+    const OrderedJson strict = MemberOf(named, "strict");
     if (!strict.is_null() && !strict.is_boolean()) return FailType(param + ".json_schema.strict", strict, "a boolean");
-    const Json schema = MemberOf(named, "schema");
+    const OrderedJson schema = MemberOf(named, "schema");
     if (schema.is_null()) return Missing(param + ".json_schema.schema");
     AddSchema(schema, param + ".json_schema.schema");
   }
 
-  static Json MemberOf(const Json& object, const char* key) {
+  static OrderedJson MemberOf(const OrderedJson& object, const char* key) {
     const auto found = object.find(key);
-    return found == object.end() ? Json() : *found;
+    return found == object.end() ? OrderedJson() : *found;
   }
 
   // An object, true, or either as a text.
-  void AddSchema(const Json& schema, const std::string& param) {
+  void AddSchema(const OrderedJson& schema, const std::string& param) {
     if (schema.is_string()) return Add(GrammarKind::kJsonSchema, schema.get<std::string>(), param);
     if (!schema.is_object() && !schema.is_boolean()) return FailType(param, schema, "a JSON schema");
-    Add(GrammarKind::kJsonSchema, Dump(schema), param);
+    Add(GrammarKind::kJsonSchema, JsonText(schema), param);
   }
 
-  void AddChoice(const Json& choices, const std::string& param) {
+  void AddChoice(const OrderedJson& choices, const std::string& param) {
     if (!choices.is_array()) return FailType(param, choices, "a list of strings");
-    Add(GrammarKind::kChoice, Dump(choices), param);
+    Add(GrammarKind::kChoice, JsonText(choices), param);
   }
 
-  void AddText(GrammarKind kind, const Json& format, std::initializer_list<const char*> keys,
+  void AddText(GrammarKind kind, const OrderedJson& format, std::initializer_list<const char*> keys,
                const std::string& param) {
     for (const char* key : keys) {
-      const Json text = MemberOf(format, key);
+      const OrderedJson text = MemberOf(format, key);
       if (text.is_null()) continue;
       const std::string at = fmt::format("{}.{}", param, key);
       if (!text.is_string()) return FailType(at, text, "a string");
@@ -125,7 +122,7 @@ class ConstraintReader {
     Missing(fmt::format("{}.{}", param, *keys.begin()));
   }
 
-  void ReadStructured(const Json& wish, const std::string& prefix) {
+  void ReadStructured(const OrderedJson& wish, const std::string& prefix) {
     if (!wish.is_object()) return FailType("structured_outputs", wish, "an object");
     bool any_whitespace = true;
     const size_t before = found_.size();
@@ -144,7 +141,7 @@ class ConstraintReader {
         Add(key == "regex" ? GrammarKind::kRegex : GrammarKind::kEbnf, value.get<std::string>(), param);
       } else if (key == "structural_tag") {
         if (!value.is_object() && !value.is_string()) return FailType(param, value, "an object");
-        Add(GrammarKind::kStructuralTag, value.is_string() ? value.get<std::string>() : Dump(value), param);
+        Add(GrammarKind::kStructuralTag, value.is_string() ? value.get<std::string>() : JsonText(value), param);
       } else if (key == "disable_any_whitespace") {
         if (!value.is_boolean()) return FailType(param, value, "a boolean");
         any_whitespace = value == false;
@@ -168,11 +165,11 @@ class ConstraintReader {
                                                                 {"guided_whitespace_pattern", "whitespace_pattern"}};
     for (const auto& [alias, key] : kAliases) {
       if (fields_.Find(alias) == nullptr || fields_.error()) continue;
-      const Json value = body_.Member(alias);
+      const OrderedJson value = body_.Member(alias);
       // llama.cpp's clients send empty ones.
       if (value == "" || (value.is_object() && value.empty() && std::string_view(alias) == "json_schema")) continue;
       const size_t before = found_.size();
-      ReadStructured(Json{{key, value}}, "");
+      ReadStructured(OrderedJson{{key, value}}, "");
       for (size_t i = before; i < found_.size(); ++i) found_[i].param = alias;
     }
   }
@@ -186,13 +183,13 @@ bool IsSchema(GrammarKind kind) { return kind == GrammarKind::kJsonSchema || kin
 
 }  // namespace
 
-Json OrderedBody::Member(const char* key) const {
+OrderedJson OrderedBody::Member(const char* key) const {
   if (!text_.empty()) {
-    const Json whole = Json::parse(text_, nullptr, /*allow_exceptions=*/false);
+    const OrderedJson whole = OrderedJson::parse(text_, nullptr, /*allow_exceptions=*/false);
     if (whole.is_object() && whole.contains(key)) return whole[key];
   }
   const auto found = body_.find(key);
-  return found == body_.end() ? Json() : Json(*found);
+  return found == body_.end() ? OrderedJson() : OrderedJson(*found);
 }
 
 std::optional<Constraint> ReadConstraint(FieldReader& fields, const OrderedBody& body) {

@@ -13,15 +13,15 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 static_assert(std::endian::native == std::endian::little, "embeddings are sent as they lie in memory");
 
-std::string Text(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+std::string Text(const OrderedJson& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
 }
 
-Json UsageOf(const EmbeddingWish& wish) {
+OrderedJson UsageOf(const EmbeddingWish& wish) {
   return {{"prompt_tokens", wish.num_tokens}, {"total_tokens", wish.num_tokens}};
 }
 
@@ -82,7 +82,7 @@ std::string EmbeddingsBody(const EmbeddingsRequest& request, const engine::Embed
     AppendEmbedding(request, embeddings[i], dim, out);
     out += '}';
   }
-  out += R"(],"model":)" + Text(Json(request.wish.model)) + R"(,"usage":)" + Text(UsageOf(request.wish)) + '}';
+  out += R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(UsageOf(request.wish)) + '}';
   return out;
 }
 
@@ -93,9 +93,9 @@ std::string RerankBody(const RerankRequest& request, const engine::Embeddings& e
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&scores](size_t a, size_t b) { return scores[a] > scores[b]; });
   order.resize(request.top_n);
-  Json results = Json::array();
+  OrderedJson results = OrderedJson::array();
   for (const size_t index : order) {
-    Json result = {{"index", index}, {"relevance_score", scores[index]}};
+    OrderedJson result = {{"index", index}, {"relevance_score", scores[index]}};
     if (!request.documents.empty()) result["document"] = {{"text", request.documents[index]}};
     results.push_back(std::move(result));
   }
@@ -107,7 +107,7 @@ std::string RerankBody(const RerankRequest& request, const engine::Embeddings& e
 
 std::string ScoreBody(const ScoreRequest& request, const engine::Embeddings& embeddings, const std::string& id,
                       int64_t created_s) {
-  Json data = Json::array();
+  OrderedJson data = OrderedJson::array();
   for (size_t i = request.num_left; i < embeddings.size(); ++i) {
     const size_t number = i - request.num_left;
     const size_t left = request.num_left == 1 ? 0 : number;

@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxTexts = 2048;
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 // Reads what all have in common, and turns texts into tokens.
 class TextReader {

@@ -16,15 +16,15 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int64_t kUsualFiles = 10'000;
 constexpr int64_t kMostFiles = 10'000;
-constexpr size_t kMaxNameBytes = 255;
+constexpr size_t kMaxFileNameBytes = 255;
 constexpr int64_t kLeastTtlS = 3600;
 constexpr int64_t kMostTtlS = 30 * 86400;
 
-Json FileJson(const StoredFile& file) {
+OrderedJson FileJson(const StoredFile& file) {
   return {{"id", file.id},
           {"object", "file"},
           {"bytes", file.bytes},
@@ -34,10 +34,6 @@ Json FileJson(const StoredFile& file) {
           {"purpose", file.purpose},
           {"status", "processed"},
           {"status_details", nullptr}};
-}
-
-std::unique_ptr<Reply> Answer(const Json& body) {
-  return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
 }
 
 std::unique_ptr<Reply> NotThere(Call& call) {
@@ -73,9 +69,9 @@ std::variant<Upload, ApiError> ReadUpload(const std::vector<FormPart>& parts, co
     if (part.name == "file") {
       has_file = true;
       upload.content = part.content;
-      upload.file.filename = part.filename.empty() ? "upload" : part.filename.substr(0, kMaxNameBytes);
+      upload.file.filename = part.filename.empty() ? "upload" : part.filename.substr(0, kMaxFileNameBytes);
     } else if (part.name == "purpose") {
-      upload.file.purpose = part.content.substr(0, kMaxNameBytes);
+      upload.file.purpose = part.content.substr(0, kMaxFileNameBytes);
     } else if (part.name == "expires_after[seconds]") {
       const std::string text(part.content.substr(0, 20));
       upload.file.ttl_s = std::strtoll(text.c_str(), nullptr, 10);
@@ -116,7 +112,7 @@ std::unique_ptr<Reply> UploadFile(Call& call) {
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   const Upload& upload = std::get<Upload>(read);
   const Result<StoredFile> file = store->Add(upload.file, upload.content);
-  if (file.ok()) return Answer(FileJson(*file));
+  if (file.ok()) return JsonAnswer(FileJson(*file));
   return ErrorReply({.status = 507,
                      .type = "server_error",
                      .code = "insufficient_storage",
@@ -129,20 +125,20 @@ std::unique_ptr<Reply> ListFiles(Call& call) {
   FileStore* const store = call.service.files();
   if (store == nullptr) return NoStore(call);
   const std::string purpose = QueryParameter(call.request.query, "purpose");
-  Json items = Json::array();
+  OrderedJson items = OrderedJson::array();
   for (const StoredFile& file : store->List(call.holder.tenant)) {
     if (purpose.empty() || file.purpose == purpose) items.push_back(FileJson(file));
   }
   const auto page = ListPage(std::move(items), call.request.query, kUsualFiles, kMostFiles);
   if (const auto* error = std::get_if<ApiError>(&page)) return ErrorReply(*error, *call.record);
-  return Answer(std::get<Json>(page));
+  return JsonAnswer(std::get<OrderedJson>(page));
 }
 
 std::unique_ptr<Reply> ShowFile(Call& call) {
   FileStore* const store = call.service.files();
   if (store == nullptr) return NoStore(call);
   const std::optional<StoredFile> file = store->Find(call.holder.tenant, call.argument);
-  return file ? Answer(FileJson(*file)) : NotThere(call);
+  return file ? JsonAnswer(FileJson(*file)) : NotThere(call);
 }
 
 std::unique_ptr<Reply> ShowFileContent(Call& call) {
@@ -158,7 +154,7 @@ std::unique_ptr<Reply> DeleteFile(Call& call) {
   FileStore* const store = call.service.files();
   if (store == nullptr) return NoStore(call);
   if (!store->Delete(call.holder.tenant, call.argument)) return NotThere(call);
-  return Answer({{"id", call.argument}, {"object", "file"}, {"deleted", true}});
+  return JsonAnswer({{"id", call.argument}, {"object", "file"}, {"deleted", true}});
 }
 
 }  // namespace adit::server

@@ -14,20 +14,20 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Fields in which clients send texts for models.
 constexpr const char* kTextFields[] = {
     "messages",  "prompt",       "suffix",       "input",       "instructions",        "system", "tools", "functions",
     "documents", "input_prefix", "input_suffix", "input_extra", "chat_template_kwargs"};
 
-bool IsIds(const Json& value) { return value.is_array() && !value.empty() && value.front().is_number_integer(); }
+bool IsIds(const OrderedJson& value) { return value.is_array() && !value.empty() && value.front().is_number_integer(); }
 
 // Ids as the text that they stand for; unchanged where one of them is no token.
-void DecodeIds(const tokenizer::Tokenizer& tokenizer, Json& value) {
+void DecodeIds(const tokenizer::Tokenizer& tokenizer, OrderedJson& value) {
   std::string text;
   tokenizer::IncrementalDetokenizer detokenizer(tokenizer, /*with_special=*/true);
-  for (const Json& id : value) {
+  for (const OrderedJson& id : value) {
     if (!id.is_number_integer()) return;
     const auto token = id.get<int64_t>();
     if (token < 0 || token >= tokenizer.vocab_size()) return;
@@ -37,18 +37,18 @@ void DecodeIds(const tokenizer::Tokenizer& tokenizer, Json& value) {
 }
 
 // Texts of `prompt` that came as ids are replaced only where a rule changes them.
-bool GuardPrompt(const guard::Rules& rules, const tokenizer::Tokenizer& tokenizer, Json& prompt,
+bool GuardPrompt(const guard::Rules& rules, const tokenizer::Tokenizer& tokenizer, OrderedJson& prompt,
                  std::vector<guard::Verdict>& verdicts) {
   if (IsIds(prompt)) {
-    Json text = prompt;
+    OrderedJson text = prompt;
     DecodeIds(tokenizer, text);
-    const Json before = text;
+    const OrderedJson before = text;
     if (!GuardJson(rules, guard::Side::kInput, text, verdicts)) return false;
     if (text != before) prompt = std::move(text);
     return true;
   }
   if (!prompt.is_array()) return GuardJson(rules, guard::Side::kInput, prompt, verdicts);
-  for (Json& one : prompt) {
+  for (OrderedJson& one : prompt) {
     if (one.is_array() && !one.empty() && !IsIds(one)) continue;
     if (!GuardPrompt(rules, tokenizer, one, verdicts)) return false;
   }
@@ -65,13 +65,13 @@ ApiError Blocked(const std::vector<guard::Verdict>& verdicts) {
 
 }  // namespace
 
-std::optional<ApiError> GuardBody(const guard::Rules& rules, const tokenizer::Tokenizer& tokenizer, Json& body,
+std::optional<ApiError> GuardBody(const guard::Rules& rules, const tokenizer::Tokenizer& tokenizer, OrderedJson& body,
                                   std::vector<guard::Verdict>& verdicts, bool& changed) {
   changed = false;
   for (const char* field : kTextFields) {
     const auto found = body.find(field);
     if (found == body.end()) continue;
-    const Json before = *found;
+    const OrderedJson before = *found;
     const bool good = std::string_view(field) == "prompt" ? GuardPrompt(rules, tokenizer, *found, verdicts)
                                                           : GuardJson(rules, guard::Side::kInput, *found, verdicts);
     if (!good) return Blocked(verdicts);
@@ -85,13 +85,13 @@ std::variant<nlohmann::json, ApiError> ReadGuardedBody(Call& call) {
   const guard::Rules* const rules = call.service.guard().get();
   if (rules == nullptr || !rules->Any(guard::Side::kInput) || std::holds_alternative<ApiError>(read)) return read;
   // In the order of its members, for schemas and tools.
-  Json body = Json::parse(call.request.body);
+  OrderedJson body = OrderedJson::parse(call.request.body);
   bool changed = false;
   if (auto error = GuardBody(*rules, call.model->api().tokenizer, body, call.record->verdicts, changed); error) {
     return *std::move(error);
   }
   if (!changed) return read;
-  call.request.body = body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  call.request.body = body.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
   return nlohmann::json::parse(call.request.body);
 }
 

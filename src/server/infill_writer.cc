@@ -9,7 +9,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class InfillWriter : public AnswerWriter {
  public:
@@ -23,7 +23,7 @@ class InfillWriter : public AnswerWriter {
     num_tokens_ = choice.num_tokens();
     WriteData({{"index", 0},
                {"content", TakeText()},
-               {"tokens", Json::array()},
+               {"tokens", OrderedJson::array()},
                {"stop", false},
                {"tokens_predicted", num_tokens_},
                {"tokens_evaluated", answer_.usage().prompt_tokens}},
@@ -40,30 +40,30 @@ class InfillWriter : public AnswerWriter {
     return text;
   }
 
-  Json Last(std::string text) const {
+  OrderedJson Last(std::string text) const {
     const AnswerChoice& choice = answer_.choice(0);
     const ApiUsage usage = answer_.usage();
     const bool is_limit = std::string_view(choice.finish_reason()) == "length";
-    Json last = {{"index", 0},
-                 {"content", std::move(text)},
-                 {"tokens", Json::array()},
-                 {"stop", true},
-                 {"model", answer_.request().model},
-                 {"tokens_predicted", usage.output_tokens},
-                 {"tokens_evaluated", usage.prompt_tokens},
-                 {"tokens_cached", usage.cached_tokens},
-                 {"truncated", false},
-                 {"stop_type", choice.blocked() ? "content_filter"
-                               : choice.stop()  ? "word"
-                               : is_limit       ? "limit"
-                                                : "eos"},
-                 {"stopping_word", choice.stop() ? answer_.request().stops[*choice.stop()] : std::string()},
-                 {"timings", TimingsJson(choice.stats())}};
+    OrderedJson last = {{"index", 0},
+                        {"content", std::move(text)},
+                        {"tokens", OrderedJson::array()},
+                        {"stop", true},
+                        {"model", answer_.request().model},
+                        {"tokens_predicted", usage.output_tokens},
+                        {"tokens_evaluated", usage.prompt_tokens},
+                        {"tokens_cached", usage.cached_tokens},
+                        {"truncated", false},
+                        {"stop_type", choice.blocked() ? "content_filter"
+                                      : choice.stop()  ? "word"
+                                      : is_limit       ? "limit"
+                                                       : "eos"},
+                        {"stopping_word", choice.stop() ? answer_.request().stops[*choice.stop()] : std::string()},
+                        {"timings", TimingsJson(choice.stats())}};
     AddVerdicts(choice, last);
     return last;
   }
 
-  static void WriteData(const Json& data, std::string& out) { out += "data: " + JsonText(data) + "\n\n"; }
+  static void WriteData(const OrderedJson& data, std::string& out) { out += "data: " + JsonText(data) + "\n\n"; }
 
   ApiAnswer& answer_;
   int64_t num_tokens_ = 0;  // that the last event told of

@@ -14,6 +14,8 @@
 
 namespace adit::server {
 
+inline constexpr int64_t kMaxInt64 = INT64_MAX;
+
 // How deeply arrays and objects of a request may lie inside each other.
 inline constexpr int kMaxJsonDepth = 64;
 

@@ -12,7 +12,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 16;
 constexpr size_t kMaxRules = 2048;
@@ -64,7 +64,7 @@ class RuleWriter {
  public:
   explicit RuleWriter(LiteralSyntax syntax) : is_python_(syntax == LiteralSyntax::kPython) {}
 
-  Result<std::string> Write(const Json& schema) {
+  Result<std::string> Write(const OrderedJson& schema) {
     ADIT_ASSIGN_OR_RETURN(const std::string root, Object(schema, "", /*is_root=*/true, 0));
     std::string text = "root ::= " + root + "\n";
     for (const std::string& rule : rules_) text += rule + "\n";
@@ -73,21 +73,21 @@ class RuleWriter {
 
  private:
   // The name of a rule for values of a schema.
-  Result<std::string> Value(const Json& schema, const std::string& at, int depth) {
+  Result<std::string> Value(const OrderedJson& schema, const std::string& at, int depth) {
     if (depth > kMaxDepth || rules_.size() > kMaxRules) return Unsupported("schema: it is too large for this syntax");
     if (schema.is_boolean()) {
       return schema == true ? Result<std::string>("any") : Unsupported("schema: false at '{}'", at);
     }
     if (!schema.is_object()) return InvalidArgument("schema: '{}' is no schema", at);
     ADIT_RETURN_IF_ERROR(CheckKeywords(schema, at));
-    if (schema.contains("const")) return Choice(Json::array({schema["const"]}));
+    if (schema.contains("const")) return Choice(OrderedJson::array({schema["const"]}));
     if (schema.contains("enum")) return Choice(schema["enum"]);
     if (schema.contains("anyOf")) return AnyOf(schema["anyOf"], at + "/anyOf", depth);
-    const Json type = schema.value("type", Json());
+    const OrderedJson type = schema.value("type", OrderedJson());
     if (type.is_array()) {
-      Json options = Json::array();
-      for (const Json& one : type) {
-        Json option = schema;
+      OrderedJson options = OrderedJson::array();
+      for (const OrderedJson& one : type) {
+        OrderedJson option = schema;
         option["type"] = one;
         options.push_back(std::move(option));
       }
@@ -105,7 +105,7 @@ class RuleWriter {
     return std::string("any");
   }
 
-  static Status CheckKeywords(const Json& schema, const std::string& at) {
+  static Status CheckKeywords(const OrderedJson& schema, const std::string& at) {
     constexpr std::string_view kKnown[] = {"type",    "properties",  "required",  "additionalProperties",
                                            "items",   "enum",        "const",     "anyOf",
                                            "title",   "description", "default",   "examples",
@@ -118,7 +118,7 @@ class RuleWriter {
     return Status();
   }
 
-  Result<std::string> AnyOf(const Json& options, const std::string& at, int depth) {
+  Result<std::string> AnyOf(const OrderedJson& options, const std::string& at, int depth) {
     if (!options.is_array() || options.empty()) return InvalidArgument("schema: '{}' has no options", at);
     std::string body;
     for (size_t i = 0; i < options.size(); ++i) {
@@ -128,36 +128,36 @@ class RuleWriter {
     return Rule(body);
   }
 
-  Result<std::string> Choice(const Json& values) {
+  Result<std::string> Choice(const OrderedJson& values) {
     if (!values.is_array() || values.empty()) return InvalidArgument("schema: an 'enum' has no values");
     std::string body;
-    for (const Json& value : values) body += (body.empty() ? "" : " | ") + Quoted(Literal(value));
+    for (const OrderedJson& value : values) body += (body.empty() ? "" : " | ") + Quoted(Literal(value));
     return Rule(body);
   }
 
-  std::string Literal(const Json& value) const {
+  std::string Literal(const OrderedJson& value) const {
     if (value.is_null()) return is_python_ ? "None" : "null";
     if (value.is_boolean()) return is_python_ ? (value == true ? "True" : "False") : value.dump();
     if (value.is_string()) {
-      const std::string text = value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+      const std::string text = value.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
       return is_python_ ? text : "<escape>" + value.get<std::string>() + "<escape>";
     }
     if (!value.is_structured()) return value.dump();
     std::string text;
     for (const auto& [key, item] : value.items()) {
       if (!text.empty()) text += is_python_ ? ", " : ",";
-      if (value.is_object()) text += is_python_ ? Json(key).dump() + ": " : key + ":";
+      if (value.is_object()) text += is_python_ ? OrderedJson(key).dump() + ": " : key + ":";
       text += Literal(item);
     }
     return value.is_object() ? "{" + text + "}" : "[" + text + "]";
   }
 
   // Members in their order, each with what stands before its value; those that are not required may be left out.
-  Result<std::string> Object(const Json& schema, const std::string& at, bool is_root, int depth) {
+  Result<std::string> Object(const OrderedJson& schema, const std::string& at, bool is_root, int depth) {
     if (!schema.is_object()) return InvalidArgument("schema: '{}' is no schema", at);
     ADIT_RETURN_IF_ERROR(CheckKeywords(schema, at));
-    const Json properties = schema.value("properties", Json::object());
-    const bool closed = schema.value("additionalProperties", Json()) == false;
+    const OrderedJson properties = schema.value("properties", OrderedJson::object());
+    const bool closed = schema.value("additionalProperties", OrderedJson()) == false;
     if (!properties.is_object()) return InvalidArgument("schema: 'properties' at '{}' is no object", at);
     if (properties.empty() && !closed) return std::string(is_root ? "object" : "dict");
     const bool in_braces = !is_root || !is_python_;
@@ -165,11 +165,11 @@ class RuleWriter {
     return Rule(in_braces ? fmt::format(R"("{{" {} "}}")", members) : members);
   }
 
-  Result<std::string> Members(const Json& schema, const Json& properties, const std::string& at, bool is_root,
-                              int depth) {
-    const Json required = schema.value("required", Json::array());
+  Result<std::string> Members(const OrderedJson& schema, const OrderedJson& properties, const std::string& at,
+                              bool is_root, int depth) {
+    const OrderedJson required = schema.value("required", OrderedJson::array());
     const auto is_required = [&required](const std::string& key) {
-      return required.is_array() && std::find(required.begin(), required.end(), Json(key)) != required.end();
+      return required.is_array() && std::find(required.begin(), required.end(), OrderedJson(key)) != required.end();
     };
     // From the last on: what comes after a member, when there was one before and when not.
     std::string after = R"("")";
@@ -191,7 +191,8 @@ class RuleWriter {
 
   // What stands before the value.
   Result<std::string> Key(const std::string& key, bool is_root, const std::string& at) const {
-    if (is_python_ && !is_root) return Json(key).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
+    if (is_python_ && !is_root)
+      return OrderedJson(key).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + ": ";
     const std::string_view also = is_python_ ? "" : ".-";
     const bool plain = !key.empty() && std::all_of(key.begin(), key.end(), [also](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -213,7 +214,7 @@ class RuleWriter {
 }  // namespace
 
 Result<std::string> LiteralRules(const std::string& schema, LiteralSyntax syntax) {
-  const Json json = Json::parse(schema, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson json = OrderedJson::parse(schema, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return InvalidArgument("schema: it is no object");
   return RuleWriter(syntax).Write(json);
 }

@@ -10,7 +10,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What clients take for a probability of zero: JSON has no infinity.
 constexpr double kLeastLogprob = -9999.0;
@@ -22,8 +22,8 @@ size_t CountCharacters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) >> 6) != 2; }));
 }
 
-Json BytesOf(std::string_view bytes) {
-  Json list = Json::array();
+OrderedJson BytesOf(std::string_view bytes) {
+  OrderedJson list = OrderedJson::array();
   for (const char byte : bytes) list.push_back(static_cast<unsigned char>(byte));
   return list;
 }
@@ -35,34 +35,34 @@ std::string TokenNames::Of(int32_t id) const {
   return ReplaceInvalidUtf8(tokenizer.TokenBytes(id, /*with_special=*/true));
 }
 
-Json ChatLogprobs(std::span<const AnswerToken> tokens, const TokenNames& names) {
+OrderedJson ChatLogprobs(std::span<const AnswerToken> tokens, const TokenNames& names) {
   const auto entry = [&names](int32_t id, double logprob) {
-    return Json{{"token", names.Of(id)},
-                {"logprob", FiniteLogprob(logprob)},
-                {"bytes", BytesOf(names.tokenizer.TokenBytes(id, /*with_special=*/true))}};
+    return OrderedJson{{"token", names.Of(id)},
+                       {"logprob", FiniteLogprob(logprob)},
+                       {"bytes", BytesOf(names.tokenizer.TokenBytes(id, /*with_special=*/true))}};
   };
-  Json content = Json::array();
+  OrderedJson content = OrderedJson::array();
   for (const AnswerToken& token : tokens) {
-    Json told = entry(token.id, token.logprob);
-    told["top_logprobs"] = Json::array();
+    OrderedJson told = entry(token.id, token.logprob);
+    told["top_logprobs"] = OrderedJson::array();
     for (const TokenLogprob& other : token.top) told["top_logprobs"].push_back(entry(other.id, other.logprob));
     content.push_back(std::move(told));
   }
   return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
-Json PromptLogprobs(std::span<const AnswerToken> tokens, const TokenNames& names) {
-  Json list = Json::array();
+OrderedJson PromptLogprobs(std::span<const AnswerToken> tokens, const TokenNames& names) {
+  OrderedJson list = OrderedJson::array();
   for (const AnswerToken& token : tokens) {
     if (std::isnan(token.logprob)) {
       list.push_back(nullptr);
       continue;
     }
-    Json entry = Json::object();
-    const auto add = [&](int32_t id, double logprob, Json rank) {
+    OrderedJson entry = OrderedJson::object();
+    const auto add = [&](int32_t id, double logprob, OrderedJson rank) {
       entry.emplace(
           std::to_string(id),
-          Json{{"logprob", FiniteLogprob(logprob)}, {"rank", std::move(rank)}, {"decoded_token", names.Of(id)}});
+          OrderedJson{{"logprob", FiniteLogprob(logprob)}, {"rank", std::move(rank)}, {"decoded_token", names.Of(id)}});
     };
     for (size_t i = 0; i < token.top.size(); ++i) add(token.top[i].id, token.top[i].logprob, i + 1);
     // Of a token that is not among the likeliest the rank is not known.
@@ -72,11 +72,11 @@ Json PromptLogprobs(std::span<const AnswerToken> tokens, const TokenNames& names
   return list;
 }
 
-Json CompletionLogprobs::Of(std::span<const AnswerToken> told_tokens, std::string_view text) {
-  Json tokens = Json::array();
-  Json logprobs = Json::array();
-  Json tops = Json::array();
-  Json offsets = Json::array();
+OrderedJson CompletionLogprobs::Of(std::span<const AnswerToken> told_tokens, std::string_view text) {
+  OrderedJson tokens = OrderedJson::array();
+  OrderedJson logprobs = OrderedJson::array();
+  OrderedJson tops = OrderedJson::array();
+  OrderedJson offsets = OrderedJson::array();
   for (const AnswerToken& token : told_tokens) {
     const size_t begin = std::clamp(token.begin, begin_, std::max(begin_, text.size()));
     character_ += CountCharacters(text.substr(begin_, begin - begin_));
@@ -85,11 +85,11 @@ Json CompletionLogprobs::Of(std::span<const AnswerToken> told_tokens, std::strin
     tokens.push_back(names_.Of(token.id));
     // Of the first token of a prompt there is nothing to tell.
     const bool told = !std::isnan(token.logprob);
-    logprobs.push_back(told ? Json(FiniteLogprob(token.logprob)) : Json());
-    Json top = Json::object();
+    logprobs.push_back(told ? OrderedJson(FiniteLogprob(token.logprob)) : OrderedJson());
+    OrderedJson top = OrderedJson::object();
     for (const TokenLogprob& other : token.top) top.emplace(names_.Of(other.id), FiniteLogprob(other.logprob));
     if (told) top.emplace(names_.Of(token.id), FiniteLogprob(token.logprob));
-    tops.push_back(told ? std::move(top) : Json());
+    tops.push_back(told ? std::move(top) : OrderedJson());
   }
   return {{"tokens", std::move(tokens)},
           {"token_logprobs", std::move(logprobs)},

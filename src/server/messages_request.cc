@@ -16,7 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeastThinkingTokens = 1024;
 // Thoughts of so many tokens are what models call little and medium effort.
 constexpr int64_t kLowEffortTokens = 4096;

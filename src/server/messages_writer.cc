@@ -10,7 +10,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
 const char* ErrorType(int status) {
@@ -35,7 +35,7 @@ const char* ErrorType(int status) {
 }
 
 // What tokens cost. Those found in the cache are counted apart.
-Json UsageOf(const ApiUsage& usage) {
+OrderedJson UsageOf(const ApiUsage& usage) {
   return {{"input_tokens", usage.prompt_tokens - usage.cached_tokens},
           {"cache_creation_input_tokens", 0},
           {"cache_read_input_tokens", usage.cached_tokens},
@@ -49,9 +49,9 @@ class MessagesWriter : public AnswerWriter {
 
   std::string Body() override {
     const AnswerChoice::News news = answer_.choice(0).TakeNews();
-    Json content = Json::array();
+    OrderedJson content = OrderedJson::array();
     for (const OutputDelta& delta : news.deltas) {
-      Json block = OpenBlock(delta);
+      OrderedJson block = OpenBlock(delta);
       if (delta.kind == Kind::kContent) block["text"] = delta.text;
       if (delta.kind == Kind::kReasoning) {
         block["thinking"] = delta.text;
@@ -60,7 +60,7 @@ class MessagesWriter : public AnswerWriter {
       if (delta.kind == Kind::kToolCall) block["input"] = Input(delta.text);
       content.push_back(std::move(block));
     }
-    Json message = Message();
+    OrderedJson message = Message();
     message["content"] = std::move(content);
     message["stop_reason"] = StopReason();
     message["stop_sequence"] = StopSequence();
@@ -81,11 +81,11 @@ class MessagesWriter : public AnswerWriter {
   void WriteEnd(std::string& out) override {
     Begin(out);
     CloseBlock(out);
-    Json last = {{"delta", {{"stop_reason", StopReason()}, {"stop_sequence", StopSequence()}}},
-                 {"usage", UsageOf(answer_.usage())}};
+    OrderedJson last = {{"delta", {{"stop_reason", StopReason()}, {"stop_sequence", StopSequence()}}},
+                        {"usage", UsageOf(answer_.usage())}};
     AddVerdicts(answer_.choice(0), last);
     Event("message_delta", std::move(last), out);
-    Event("message_stop", Json::object(), out);
+    Event("message_stop", OrderedJson::object(), out);
   }
 
   void WriteFailure(const ApiError& error, std::string& out) override {
@@ -95,13 +95,17 @@ class MessagesWriter : public AnswerWriter {
   const char* ping() const override { return "event: ping\ndata: {\"type\":\"ping\"}\n\n"; }
 
  private:
-  Json Message() const {
-    return {{"id", "msg_" + head_.id},          {"type", "message"},        {"role", "assistant"},
-            {"model", answer_.request().model}, {"content", Json::array()}, {"stop_reason", nullptr},
+  OrderedJson Message() const {
+    return {{"id", "msg_" + head_.id},
+            {"type", "message"},
+            {"role", "assistant"},
+            {"model", answer_.request().model},
+            {"content", OrderedJson::array()},
+            {"stop_reason", nullptr},
             {"stop_sequence", nullptr}};
   }
 
-  Json StopReason() const {
+  OrderedJson StopReason() const {
     const AnswerChoice& choice = answer_.choice(0);
     const std::string_view reason = choice.finish_reason();
     if (choice.blocked()) return "refusal";
@@ -109,19 +113,19 @@ class MessagesWriter : public AnswerWriter {
     if (reason == "tool_calls") return "tool_use";
     return reason == "stop" ? "end_turn" : "max_tokens";
   }
-  Json StopSequence() const {
+  OrderedJson StopSequence() const {
     const std::optional<size_t> stop = answer_.choice(0).stop();
-    return stop && !answer_.choice(0).blocked() ? Json(answer_.request().stops[*stop]) : Json();
+    return stop && !answer_.choice(0).blocked() ? OrderedJson(answer_.request().stops[*stop]) : OrderedJson();
   }
 
   // Arguments that are no object, which a model may write, are no input.
-  static Json Input(const std::string& arguments) {
-    Json input = Json::parse(arguments, nullptr, /*allow_exceptions=*/false);
-    return input.is_object() ? input : Json::object();
+  static OrderedJson Input(const std::string& arguments) {
+    OrderedJson input = OrderedJson::parse(arguments, nullptr, /*allow_exceptions=*/false);
+    return input.is_object() ? input : OrderedJson::object();
   }
 
   // The block that a delta is of, without its text.
-  Json OpenBlock(const OutputDelta& delta) {
+  OrderedJson OpenBlock(const OutputDelta& delta) {
     switch (delta.kind) {
       case Kind::kContent:
         return {{"type", "text"}, {"text", ""}};
@@ -133,18 +137,18 @@ class MessagesWriter : public AnswerWriter {
     return {{"type", "tool_use"},
             {"id", fmt::format("toolu_{}_{}", head_.id, num_calls_++)},
             {"name", delta.name},
-            {"input", Json::object()}};
+            {"input", OrderedJson::object()}};
   }
 
-  static void Event(const char* type, Json data, std::string& out) {
-    Json event = {{"type", type}};
+  static void Event(const char* type, OrderedJson data, std::string& out) {
+    OrderedJson event = {{"type", type}};
     event.update(data);
     WriteNamedEvent(type, event, out);
   }
 
   void Begin(std::string& out) {
     if (std::exchange(begun_, true)) return;
-    Json message = Message();
+    OrderedJson message = Message();
     ApiUsage usage = answer_.usage();
     usage.output_tokens = 0;
     message["usage"] = UsageOf(usage);
@@ -167,7 +171,7 @@ class MessagesWriter : public AnswerWriter {
     }
   }
 
-  void TellDelta(Json delta, std::string& out) const {
+  void TellDelta(OrderedJson delta, std::string& out) const {
     Event("content_block_delta", {{"index", index_}, {"delta", std::move(delta)}}, out);
   }
 
@@ -195,7 +199,7 @@ std::unique_ptr<AnswerWriter> MakeMessagesWriter(ApiAnswer& answer, const Answer
   return std::make_unique<MessagesWriter>(answer, head);
 }
 
-Json MessagesError(const ApiError& error, const std::string& request_id) {
+OrderedJson MessagesError(const ApiError& error, const std::string& request_id) {
   return {{"type", "error"},
           {"error", {{"type", ErrorType(error.status)}, {"message", error.message}}},
           {"request_id", request_id}};

@@ -17,9 +17,9 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr size_t kMaxNameBytes = 512;
+constexpr size_t kMaxModelNameBytes = 512;
 // How often a stream of events looks whether the server ends, and after how many looks it says that it is there.
 constexpr double kLookS = 1.0;
 constexpr int kLooksPerPing = 15;
@@ -42,7 +42,7 @@ std::variant<ModelWish, ApiError> ReadWish(Call& call, bool with_source, bool wa
   FieldReader fields(std::get<nlohmann::json>(body));
   ModelWish wish;
   const auto name = [&](const char* key) {
-    const std::optional<std::string> text = fields.Text(key, 1, kMaxNameBytes);
+    const std::optional<std::string> text = fields.Text(key, 1, kMaxModelNameBytes);
     if (!text) fields.Fail("missing_required_parameter", key, fmt::format("'{}' is missing", key));
     return text.value_or("");
   };
@@ -65,7 +65,7 @@ class TicketReply : public Reply {
     if (!outcome) return;
     if (outcome->error) return ErrorReply(*outcome->error, *record_)->Advance(out, false);
     out.SetHead({});
-    out.body = JsonText(Json{{"model", model_}, {"status", done_}});
+    out.body = JsonText(OrderedJson{{"model", model_}, {"status", done_}});
     out.done = true;
   }
   void Ended(bool) override { ticket_.reset(); }
@@ -84,11 +84,11 @@ std::unique_ptr<Reply> Follow(Call& call, const ModelWish& wish, const char* doi
   const bool is_over = ticket->outcome().has_value();
   if (wish.wait || is_over) return std::make_unique<TicketReply>(call, wish.model, done, std::move(ticket));
   return std::make_unique<WholeReply>(HttpHead{.status = 202},
-                                      JsonText(Json{{"model", wish.model}, {"status", doing}}));
+                                      JsonText(OrderedJson{{"model", wish.model}, {"status", doing}}));
 }
 
-Json EventJson(const PoolEvent& event) {
-  Json json = {{"model", event.model}, {"event", event.what}};
+OrderedJson EventJson(const PoolEvent& event) {
+  OrderedJson json = {{"model", event.model}, {"event", event.what}};
   if (event.what == "loading" || event.what == "fetching") json["progress"] = event.progress;
   if (event.bytes.total_bytes > 0) {
     json["done_bytes"] = event.bytes.done_bytes;

@@ -19,13 +19,11 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr size_t kMaxNameBytes = 512;
+constexpr size_t kMaxOllamaNameBytes = 512;
 // Models stay until they are unloaded: later than anybody looks.
 constexpr const char* kNever = "9999-12-31T00:00:00Z";
-
-std::unique_ptr<Reply> Answer(const Json& body) { return JsonReply(JsonText(body)); }
 
 std::string ParameterText(const engine::LoadedModel& model) {
   double count = 0;
@@ -33,20 +31,20 @@ std::string ParameterText(const engine::LoadedModel& model) {
   return count >= 1e9 ? fmt::format("{:.1f}B", count / 1e9) : fmt::format("{:.2f}M", count / 1e6);
 }
 
-Json DetailsOf(const ServedModel* served) {
+OrderedJson DetailsOf(const ServedModel* served) {
   const std::string family = served == nullptr ? std::string() : served->model().spec().architecture;
   return {{"parent_model", ""},
           {"format", "gguf"},
           {"family", family},
-          {"families", family.empty() ? Json::array() : Json{family}},
+          {"families", family.empty() ? OrderedJson::array() : OrderedJson{family}},
           {"parameter_size", served == nullptr ? std::string() : ParameterText(served->model())},
           {"quantization_level", "unknown"}};
 }
 
-Json CapabilitiesOf(const ServedModel& served) {
+OrderedJson CapabilitiesOf(const ServedModel& served) {
   if (!served.generates()) return {"embedding"};
   const ApiModel& api = served.api();
-  Json list = {"completion"};
+  OrderedJson list = {"completion"};
   if (api.chat.ok() && api.output.tools != ToolSyntax::kNone) list.push_back("tools");
   if (api.fim) list.push_back("insert");
   if (api.chat.ok() && api.output.reasoning != ReasoningSyntax::kNone) list.push_back("thinking");
@@ -54,7 +52,7 @@ Json CapabilitiesOf(const ServedModel& served) {
 }
 
 // One of the names of a model, as lists of models have it.
-Json ModelLine(Service& service, const ModelNow& now, const std::string& name) {
+OrderedJson ModelLine(Service& service, const ModelNow& now, const std::string& name) {
   const ServedModel* served = now.lease.get();
   int64_t bytes = served == nullptr ? 0 : static_cast<int64_t>(served->model().file().size_bytes());
   if (served == nullptr) {
@@ -78,12 +76,12 @@ std::unique_ptr<Reply> GenerateAs(Call& call, std::variant<OllamaBody, ApiError>
   OllamaBody& wanted = std::get<OllamaBody>(result);
   if (wanted.only_loads) {
     // It is there by now.
-    Json loaded = {{"model", call.model->name()}, {"created_at", OllamaNow()}};
+    OrderedJson loaded = {{"model", call.model->name()}, {"created_at", OllamaNow()}};
     if (is_chat) loaded["message"] = {{"role", "assistant"}, {"content", ""}};
     if (!is_chat) loaded["response"] = "";
     loaded["done"] = true;
     loaded["done_reason"] = "load";
-    return Answer(loaded);
+    return JsonAnswer(loaded);
   }
   return Generate(call, *wanted.chat.body,
                   {.kind = wanted.kind,
@@ -94,9 +92,9 @@ std::unique_ptr<Reply> GenerateAs(Call& call, std::variant<OllamaBody, ApiError>
 
 // The name of a model that a body has.
 std::variant<std::string, ApiError> NameIn(FieldReader& fields) {
-  std::optional<std::string> name = fields.Text("model", 1, kMaxNameBytes);
+  std::optional<std::string> name = fields.Text("model", 1, kMaxOllamaNameBytes);
   // Its old name.
-  if (!name) name = fields.Text("name", 1, kMaxNameBytes);
+  if (!name) name = fields.Text("name", 1, kMaxOllamaNameBytes);
   if (!name) fields.Fail("missing_required_parameter", "model", "'model' is missing");
   if (fields.error()) return *fields.error();
   return std::string(WithoutLatest(*name));
@@ -171,19 +169,19 @@ std::unique_ptr<Reply> OllamaGenerate(Call& call) {
 }
 
 std::unique_ptr<Reply> OllamaTags(Call& call) {
-  Json models = Json::array();
+  OrderedJson models = OrderedJson::array();
   for (const ModelNow& now : call.service.models().List()) {
     models.push_back(ModelLine(call.service, now, now.entry.name));
     for (const std::string& alias : now.entry.aliases) models.push_back(ModelLine(call.service, now, alias));
   }
-  return Answer({{"models", std::move(models)}});
+  return JsonAnswer({{"models", std::move(models)}});
 }
 
 std::unique_ptr<Reply> OllamaPs(Call& call) {
-  Json models = Json::array();
+  OrderedJson models = OrderedJson::array();
   for (const ModelNow& now : call.service.models().List()) {
     if (now.lease == nullptr) continue;
-    Json line = ModelLine(call.service, now, now.entry.name);
+    OrderedJson line = ModelLine(call.service, now, now.entry.name);
     line.erase("modified_at");
     line["size"] = now.memory_bytes;
     line["expires_at"] = kNever;
@@ -191,7 +189,7 @@ std::unique_ptr<Reply> OllamaPs(Call& call) {
     line["context_length"] = now.lease->api().max_context;
     models.push_back(std::move(line));
   }
-  return Answer({{"models", std::move(models)}});
+  return JsonAnswer({{"models", std::move(models)}});
 }
 
 std::unique_ptr<Reply> OllamaShow(Call& call) {
@@ -205,21 +203,21 @@ std::unique_ptr<Reply> OllamaShow(Call& call) {
   const ServedModel& served = *call.model;
   const models::ModelSpec& spec = served.model().spec();
   const std::string& family = spec.architecture;
-  Json info = {{"general.architecture", family},
-               {family + ".context_length", spec.context_length},
-               {family + ".embedding_length", spec.hidden_dim},
-               {family + ".vocab_size", spec.vocab_size}};
-  return Answer({{"license", ""},
-                 {"modelfile", "FROM " + served.name() + "\n"},
-                 {"parameters", ""},
-                 {"template", served.api().chat.ok() ? std::string(served.api().chat->source()) : std::string()},
-                 {"details", DetailsOf(&served)},
-                 {"model_info", std::move(info)},
-                 {"capabilities", CapabilitiesOf(served)},
-                 {"modified_at", OllamaTime(static_cast<double>(served.created_s()))}});
+  OrderedJson info = {{"general.architecture", family},
+                      {family + ".context_length", spec.context_length},
+                      {family + ".embedding_length", spec.hidden_dim},
+                      {family + ".vocab_size", spec.vocab_size}};
+  return JsonAnswer({{"license", ""},
+                     {"modelfile", "FROM " + served.name() + "\n"},
+                     {"parameters", ""},
+                     {"template", served.api().chat.ok() ? std::string(served.api().chat->source()) : std::string()},
+                     {"details", DetailsOf(&served)},
+                     {"model_info", std::move(info)},
+                     {"capabilities", CapabilitiesOf(served)},
+                     {"modified_at", OllamaTime(static_cast<double>(served.created_s()))}});
 }
 
-std::unique_ptr<Reply> OllamaVersion(Call& call) { return Answer({{"version", call.service.options().version}}); }
+std::unique_ptr<Reply> OllamaVersion(Call& call) { return JsonAnswer({{"version", call.service.options().version}}); }
 
 std::unique_ptr<Reply> OllamaPull(Call& call) {
   const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);

@@ -12,7 +12,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
 // Times are told in whole nanoseconds.
@@ -41,22 +41,23 @@ class OllamaWriter : public AnswerWriter {
   const char* stream_type() const override { return "application/x-ndjson"; }
 
  private:
-  Json Part(const std::vector<OutputDelta>& deltas) const {
-    Json line = {{"model", answer_.request().model}, {"created_at", OllamaNow()}};
+  OrderedJson Part(const std::vector<OutputDelta>& deltas) const {
+    OrderedJson line = {{"model", answer_.request().model}, {"created_at", OllamaNow()}};
     std::string text;
     std::string thoughts;
-    Json calls = Json::array();
+    OrderedJson calls = OrderedJson::array();
     for (const OutputDelta& delta : deltas) {
       if (delta.kind == Kind::kContent) text += delta.text;
       if (delta.kind == Kind::kReasoning) thoughts += delta.text;
       if (delta.kind == Kind::kToolCall) {
-        Json arguments = Json::parse(delta.text, nullptr, /*allow_exceptions=*/false);
+        OrderedJson arguments = OrderedJson::parse(delta.text, nullptr, /*allow_exceptions=*/false);
         calls.push_back(
-            {{"function", {{"name", delta.name}, {"arguments", arguments.is_object() ? arguments : Json::object()}}}});
+            {{"function",
+              {{"name", delta.name}, {"arguments", arguments.is_object() ? arguments : OrderedJson::object()}}}});
       }
     }
     if (is_chat_) {
-      Json message = {{"role", "assistant"}, {"content", text}};
+      OrderedJson message = {{"role", "assistant"}, {"content", text}};
       if (!thoughts.empty()) message["thinking"] = thoughts;
       if (!calls.empty()) message["tool_calls"] = std::move(calls);
       line["message"] = std::move(message);
@@ -68,11 +69,11 @@ class OllamaWriter : public AnswerWriter {
     return line;
   }
 
-  Json Last(const std::vector<OutputDelta>& deltas) const {
+  OrderedJson Last(const std::vector<OutputDelta>& deltas) const {
     const AnswerChoice& choice = answer_.choice(0);
     const AnswerStats& stats = choice.stats();
     const ApiUsage usage = answer_.usage();
-    Json line = Part(deltas);
+    OrderedJson line = Part(deltas);
     line["done"] = true;
     line["done_reason"] =
         choice.finish_reason() != nullptr && std::string_view(choice.finish_reason()) == "length" ? "length" : "stop";
@@ -99,7 +100,7 @@ std::unique_ptr<AnswerWriter> MakeOllamaGenerateWriter(ApiAnswer& answer, const 
   return std::make_unique<OllamaWriter>(answer, /*is_chat=*/false);
 }
 
-std::string OllamaErrorText(const ApiError& error) { return JsonText(Json{{"error", error.message}}); }
+std::string OllamaErrorText(const ApiError& error) { return JsonText(OrderedJson{{"error", error.message}}); }
 
 std::string OllamaTime(double seconds_since_epoch) {
   const auto whole = static_cast<std::time_t>(seconds_since_epoch);
@@ -114,6 +115,6 @@ std::string OllamaNow() {
   return OllamaTime(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
-void WriteLine(const Json& line, std::string& out) { out += JsonText(line) + "\n"; }
+void WriteLine(const OrderedJson& line, std::string& out) { out += JsonText(line) + "\n"; }
 
 }  // namespace adit::server

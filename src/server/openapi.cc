@@ -10,7 +10,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What a body must have, and of what type its best-known fields are. Others are as docs/server.md says.
 struct BodySchema {
@@ -85,20 +85,20 @@ constexpr BodySchema kBodies[] = {
 };
 
 // Routes may have a second name; what their bodies are is told once.
-Json BodyOf(std::string_view path) {
+OrderedJson BodyOf(std::string_view path) {
   for (const BodySchema& body : kBodies) {
     const std::string_view last = body.path.substr(body.path.find('/', 1) == std::string_view::npos ? 0 : 3);
     if (path != body.path && path != last && !(path.starts_with("/v2") && path.substr(3) == last)) continue;
-    Json schema = Json::parse(body.schema);
+    OrderedJson schema = OrderedJson::parse(body.schema);
     schema["type"] = "object";
     return schema;
   }
   return {{"type", "object"}};
 }
 
-Json ErrorSchema() {
-  const Json text = {{"type", "string"}};
-  const Json text_or_null = {{"type", {"string", "null"}}};
+OrderedJson ErrorSchema() {
+  const OrderedJson text = {{"type", "string"}};
+  const OrderedJson text_or_null = {{"type", {"string", "null"}}};
   return {{"type", "object"},
           {"required", {"error"}},
           {"properties",
@@ -108,7 +108,7 @@ Json ErrorSchema() {
               {"properties", {{"message", text}, {"type", text}, {"param", text_or_null}, {"code", text_or_null}}}}}}}};
 }
 
-Json Content(const char* type, Json schema) { return {{type, {{"schema", std::move(schema)}}}}; }
+OrderedJson Content(const char* type, OrderedJson schema) { return {{type, {{"schema", std::move(schema)}}}}; }
 
 // Of answers that are no JSON; null: they are.
 const char* TypeOfText(const Route& route) {
@@ -119,8 +119,8 @@ const char* TypeOfText(const Route& route) {
   return route.path.ends_with(".svg") ? "image/svg+xml" : "text/html";
 }
 
-Json Answers(const Route& route) {
-  Json good = Content("application/json", {{"type", "object"}});
+OrderedJson Answers(const Route& route) {
+  OrderedJson good = Content("application/json", {{"type", "object"}});
   if (route.path.ends_with("/content")) good = Content("application/octet-stream", {{"type", "string"}});
   if (const char* type = TypeOfText(route); type != nullptr) good = Content(type, {{"type", "string"}});
   const bool is_ollama = !route.compat.empty();
@@ -130,7 +130,7 @@ Json Answers(const Route& route) {
     good["text/event-stream"] = {{"schema", {{"type", "string"}}}};
   }
   const char* error = is_ollama ? "#/components/schemas/OllamaError" : "#/components/schemas/Error";
-  Json answers = {
+  OrderedJson answers = {
       {"200", {{"description", "The answer"}, {"content", std::move(good)}}},
       {"default", {{"description", "What is wrong"}, {"content", Content("application/json", {{"$ref", error}})}}}};
   if (route.path.starts_with("/admin/models/")) {
@@ -139,16 +139,17 @@ Json Answers(const Route& route) {
   return answers;
 }
 
-Json Operation(const Route& route) {
+OrderedJson Operation(const Route& route) {
   std::string id(route.method);
   for (const char c : route.path) id += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
-  Json operation = {{"operationId", id},
-                    {"tags", {CostClassName(route.cost)}},
-                    {"description", fmt::format("Scope of the key: {}", ScopeName(route.scope))}};
-  operation["security"] = Json::array();
-  if (route.scope != Scope::kPublic) operation["security"] = Json::array({{{"bearer", Json::array()}}, Json::object()});
+  OrderedJson operation = {{"operationId", id},
+                           {"tags", {CostClassName(route.cost)}},
+                           {"description", fmt::format("Scope of the key: {}", ScopeName(route.scope))}};
+  operation["security"] = OrderedJson::array();
+  if (route.scope != Scope::kPublic)
+    operation["security"] = OrderedJson::array({{{"bearer", OrderedJson::array()}}, OrderedJson::object()});
   if (route.path.find("{id}") != std::string_view::npos) {
-    operation["parameters"] = Json::array(
+    operation["parameters"] = OrderedJson::array(
         {{{"name", "id"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}, {"minLength", 1}}}}});
   }
   if (route.body != BodyLimit::kNone) {
@@ -162,20 +163,20 @@ Json Operation(const Route& route) {
 }  // namespace
 
 std::string OpenApiText(std::span<const Route> routes, std::string_view version) {
-  Json paths = Json::object();
+  OrderedJson paths = OrderedJson::object();
   for (const Route& route : routes) {
     std::string method(route.method);
     std::transform(method.begin(), method.end(), method.begin(), [](char c) { return static_cast<char>(c | 0x20); });
     paths[std::string(route.path)][method] = Operation(route);
   }
-  Json document = {{"openapi", "3.1.0"},
-                   {"info", {{"title", "adit"}, {"version", version}}},
-                   {"components",
-                    {{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
-                     {"schemas",
-                      {{"Error", ErrorSchema()},
-                       {"OllamaError", Json::parse(kOllamaError)},
-                       {"Messages", Json::parse(kMessages)}}}}}};
+  OrderedJson document = {{"openapi", "3.1.0"},
+                          {"info", {{"title", "adit"}, {"version", version}}},
+                          {"components",
+                           {{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
+                            {"schemas",
+                             {{"Error", ErrorSchema()},
+                              {"OllamaError", OrderedJson::parse(kOllamaError)},
+                              {"Messages", OrderedJson::parse(kMessages)}}}}}};
   document["paths"] = std::move(paths);
   return document.dump();
 }

@@ -51,7 +51,7 @@ std::optional<Kept> Find(Call& call, const std::string& id) {
 }
 
 // All items of the conversation that a response ends.
-SharedJson FindConversation(Call& call, const std::string& id) {
+SharedJson ConversationBehind(Call& call, const std::string& id) {
   std::optional<Kept> kept = Find(call, id);
   if (!kept) return nullptr;
   auto items = std::make_shared<Json>(std::move(kept->context));
@@ -69,7 +69,7 @@ std::unique_ptr<Reply> NotFound(Call& call) {
                     *call.record);
 }
 
-std::unique_ptr<Reply> Answer(const Json& body) {
+std::unique_ptr<Reply> AnswerUnordered(const Json& body) {
   return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
 }
 
@@ -114,7 +114,7 @@ std::variant<ResponsesRequest, ApiError> Read(Call& call, ResponsesUse use, cons
   std::variant<Json, ApiError> body = use == ResponsesUse::kCount ? ReadBody(call.request) : ReadGuardedBody(call);
   if (auto* error = std::get_if<ApiError>(&body)) return std::move(*error);
   return ReadResponsesRequest(std::get<Json>(body), use, id,
-                              [&call](const std::string& previous) { return FindConversation(call, previous); });
+                              [&call](const std::string& previous) { return ConversationBehind(call, previous); });
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ std::unique_ptr<Reply> CountResponseTokens(Call& call) {
     RenameForResponses(*error);
     return ErrorReply(*error, *call.record);
   }
-  return Answer({{"object", "response.input_tokens"}, {"input_tokens", std::get<int64_t>(count)}});
+  return AnswerUnordered({{"object", "response.input_tokens"}, {"input_tokens", std::get<int64_t>(count)}});
 }
 
 std::unique_ptr<Reply> ShowResponse(Call& call) {
@@ -175,12 +175,12 @@ std::unique_ptr<Reply> ShowResponse(Call& call) {
                       *call.record);
   }
   const std::optional<Kept> kept = Find(call, call.argument);
-  return kept ? Answer(kept->response) : NotFound(call);
+  return kept ? AnswerUnordered(kept->response) : NotFound(call);
 }
 
 std::unique_ptr<Reply> DeleteResponse(Call& call) {
   if (!Find(call, call.argument) || !call.service.responses()->Delete(call.argument)) return NotFound(call);
-  return Answer({{"id", call.argument}, {"object", "response"}, {"deleted", true}});
+  return AnswerUnordered({{"id", call.argument}, {"object", "response"}, {"deleted", true}});
 }
 
 std::unique_ptr<Reply> CancelResponse(Call& call) {
@@ -200,7 +200,7 @@ std::unique_ptr<Reply> ListInputItems(Call& call) {
   std::reverse(items.begin(), items.end());
   const auto page = ListPage(items, call.request.query, kUsualItemsTold, kMaxItemsTold);
   if (const auto* error = std::get_if<ApiError>(&page)) return ErrorReply(*error, *call.record);
-  return Answer(std::get<nlohmann::ordered_json>(page));
+  return AnswerUnordered(std::get<nlohmann::ordered_json>(page));
 }
 
 }  // namespace adit::server

@@ -17,7 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr size_t kMaxMetadata = 16;
 constexpr size_t kMaxLabelBytes = 4096;
 

@@ -12,14 +12,14 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
 int64_t SecondsSinceEpoch() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Json UsageOf(const ApiUsage& usage) {
+OrderedJson UsageOf(const ApiUsage& usage) {
   return {{"input_tokens", usage.prompt_tokens},
           {"input_tokens_details", {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", 0}}},
           {"output_tokens", usage.output_tokens},
@@ -52,14 +52,14 @@ class ResponsesWriter : public AnswerWriter {
   void WriteEnd(std::string& out) override {
     Begin(out);
     CloseItem(/*last=*/true, out);
-    const Json response = Finished();
+    const OrderedJson response = Finished();
     Event(response["status"] == "completed" ? "response.completed" : "response.incomplete", {{"response", response}},
           out);
   }
 
   void WriteFailure(const ApiError& error, std::string& out) override {
     Begin(out);
-    Json response = Response("failed");
+    OrderedJson response = Response("failed");
     response["error"] = {{"code", error.code.empty() ? "server_error" : error.code}, {"message", error.message}};
     Keep(response);
     Event("response.failed", {{"response", std::move(response)}}, out);
@@ -67,44 +67,44 @@ class ResponsesWriter : public AnswerWriter {
 
  private:
   // The object, with the output so far.
-  Json Response(const char* status) const {
+  OrderedJson Response(const char* status) const {
     const ApiRequest& request = answer_.request();
     const SamplingParams& sampling = request.generation.sampling;
-    Json response = {{"id", "resp_" + frame_.id},
-                     {"object", "response"},
-                     {"created_at", created_s_},
-                     {"status", status},
-                     {"background", false},
-                     {"error", nullptr},
-                     {"incomplete_details", nullptr},
-                     {"instructions", nullptr},
-                     {"max_output_tokens", nullptr},
-                     {"max_tool_calls", nullptr},
-                     {"model", request.model},
-                     {"output", output_},
-                     {"parallel_tool_calls", request.output.parallel_calls},
-                     {"previous_response_id", nullptr},
-                     {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
-                     {"service_tier", "default"},
-                     {"store", frame_.store},
-                     {"temperature", sampling.temperature},
-                     {"text", {{"format", {{"type", "text"}}}}},
-                     {"tool_choice", "auto"},
-                     {"tools", Json::array()},
-                     {"top_logprobs", std::max(0, sampling.top_logprobs)},
-                     {"top_p", sampling.top_p},
-                     {"truncation", "disabled"},
-                     {"usage", nullptr},
-                     {"metadata", Json::object()}};
-    for (const auto& [key, value] : frame_.echo->items()) response[key] = Json(value);
+    OrderedJson response = {{"id", "resp_" + frame_.id},
+                            {"object", "response"},
+                            {"created_at", created_s_},
+                            {"status", status},
+                            {"background", false},
+                            {"error", nullptr},
+                            {"incomplete_details", nullptr},
+                            {"instructions", nullptr},
+                            {"max_output_tokens", nullptr},
+                            {"max_tool_calls", nullptr},
+                            {"model", request.model},
+                            {"output", output_},
+                            {"parallel_tool_calls", request.output.parallel_calls},
+                            {"previous_response_id", nullptr},
+                            {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
+                            {"service_tier", "default"},
+                            {"store", frame_.store},
+                            {"temperature", sampling.temperature},
+                            {"text", {{"format", {{"type", "text"}}}}},
+                            {"tool_choice", "auto"},
+                            {"tools", OrderedJson::array()},
+                            {"top_logprobs", std::max(0, sampling.top_logprobs)},
+                            {"top_p", sampling.top_p},
+                            {"truncation", "disabled"},
+                            {"usage", nullptr},
+                            {"metadata", OrderedJson::object()}};
+    for (const auto& [key, value] : frame_.echo->items()) response[key] = OrderedJson(value);
     return response;
   }
 
   // How it has come out, kept if that is wished.
-  Json Finished() {
+  OrderedJson Finished() {
     const AnswerChoice& choice = answer_.choice(0);
     const bool whole = !IsCut();
-    Json response = Response(whole ? "completed" : "incomplete");
+    OrderedJson response = Response(whole ? "completed" : "incomplete");
     if (whole) response["completed_at"] = SecondsSinceEpoch();
     if (!whole) response["incomplete_details"] = {{"reason", WhyIncomplete()}};
     response["usage"] = UsageOf(answer_.usage());
@@ -118,7 +118,7 @@ class ResponsesWriter : public AnswerWriter {
     return reason == "length" || reason == "content_filter";
   }
 
-  void Keep(Json& response) {
+  void Keep(OrderedJson& response) {
     if (frame_.store && !frame_.keep(response)) response["store"] = false;
   }
 
@@ -130,8 +130,8 @@ class ResponsesWriter : public AnswerWriter {
     return "max_output_tokens";
   }
 
-  void Event(const char* type, Json data, std::string& out) {
-    Json event = {{"type", type}, {"sequence_number", sequence_number_++}};
+  void Event(const char* type, OrderedJson data, std::string& out) {
+    OrderedJson event = {{"type", type}, {"sequence_number", sequence_number_++}};
     event.update(data);
     WriteNamedEvent(type, event, out);
   }
@@ -145,8 +145,8 @@ class ResponsesWriter : public AnswerWriter {
   void TellNews(std::string& out) {
     AnswerChoice::News news = answer_.choice(0).TakeNews();
     if (answer_.request().logprobs && !news.tokens.empty()) {
-      const Json told = ChatLogprobs(news.tokens, answer_.names());
-      for (const Json& token : told["content"]) logprobs_.push_back(token);
+      const OrderedJson told = ChatLogprobs(news.tokens, answer_.names());
+      for (const OrderedJson& token : told["content"]) logprobs_.push_back(token);
     }
     for (const OutputDelta& delta : news.deltas) {
       if (open_ != delta.kind || delta.kind == Kind::kToolCall) {
@@ -164,10 +164,14 @@ class ResponsesWriter : public AnswerWriter {
     switch (delta.kind) {
       case Kind::kContent:
         item_ = {{"id", NewId("msg_")}, {"type", "message"}, {"status", "in_progress"}, {"role", "assistant"}};
-        part_ = {{"type", "output_text"}, {"text", ""}, {"annotations", Json::array()}, {"logprobs", Json::array()}};
+        part_ = {{"type", "output_text"},
+                 {"text", ""},
+                 {"annotations", OrderedJson::array()},
+                 {"logprobs", OrderedJson::array()}};
         break;
       case Kind::kReasoning:
-        item_ = {{"id", NewId("rs_")}, {"type", "reasoning"}, {"status", "in_progress"}, {"summary", Json::array()}};
+        item_ = {
+            {"id", NewId("rs_")}, {"type", "reasoning"}, {"status", "in_progress"}, {"summary", OrderedJson::array()}};
         part_ = {{"type", "reasoning_text"}, {"text", ""}};
         break;
       case Kind::kToolCall:
@@ -176,28 +180,28 @@ class ResponsesWriter : public AnswerWriter {
         part_ = nullptr;
         break;
     }
-    if (!part_.is_null()) item_["content"] = Json::array();
+    if (!part_.is_null()) item_["content"] = OrderedJson::array();
     Event("response.output_item.added", {{"output_index", output_.size()}, {"item", item_}}, out);
     if (part_.is_null()) return;
-    Json added = Place();
+    OrderedJson added = Place();
     added["part"] = part_;
     Event("response.content_part.added", std::move(added), out);
   }
 
   // Where in the output the open item, or its part, is.
-  Json Place() const {
-    Json place = {{"item_id", item_["id"]}, {"output_index", output_.size()}};
+  OrderedJson Place() const {
+    OrderedJson place = {{"item_id", item_["id"]}, {"output_index", output_.size()}};
     if (!part_.is_null()) place["content_index"] = 0;
     return place;
   }
 
   void Tell(const OutputDelta& delta, std::string& out) {
-    Json told = Place();
+    OrderedJson told = Place();
     told["delta"] = delta.text;
     switch (delta.kind) {
       case Kind::kContent: {
-        Json logprobs = std::exchange(logprobs_, Json::array());
-        for (const Json& token : logprobs) part_["logprobs"].push_back(token);
+        OrderedJson logprobs = std::exchange(logprobs_, OrderedJson::array());
+        for (const OrderedJson& token : logprobs) part_["logprobs"].push_back(token);
         told["logprobs"] = std::move(logprobs);
         part_["text"].get_ref<std::string&>() += delta.text;
         return Event("response.output_text.delta", std::move(told), out);
@@ -214,7 +218,7 @@ class ResponsesWriter : public AnswerWriter {
   // `last`: the answer has ended with it.
   void CloseItem(bool last, std::string& out) {
     if (!open_) return;
-    Json done = Place();
+    OrderedJson done = Place();
     if (*open_ == Kind::kToolCall) {
       done["name"] = item_["name"];
       done["arguments"] = item_["arguments"];
@@ -239,11 +243,11 @@ class ResponsesWriter : public AnswerWriter {
   ApiAnswer& answer_;
   const int64_t created_s_;
   const ResponseFrame frame_;
-  Json output_ = Json::array();    // items that are whole
-  std::optional<Kind> open_;       // of the item under way
-  Json item_;                      // that item, without the part under way
-  Json part_;                      // that part; null: an item without parts
-  Json logprobs_ = Json::array();  // of tokens whose text has not been told
+  OrderedJson output_ = OrderedJson::array();    // items that are whole
+  std::optional<Kind> open_;                     // of the item under way
+  OrderedJson item_;                             // that item, without the part under way
+  OrderedJson part_;                             // that part; null: an item without parts
+  OrderedJson logprobs_ = OrderedJson::array();  // of tokens whose text has not been told
   int64_t sequence_number_ = 0;
   int64_t num_tokens_ = 0;  // that the last events told of
   bool begun_ = false;

@@ -114,6 +114,10 @@ void Service::SetGuard(std::shared_ptr<const guard::Rules> rules) {
   guard_ = std::move(rules);
 }
 
+std::unique_ptr<Reply> JsonAnswer(const nlohmann::ordered_json& body) {
+  return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
   return MakeLoggedReply(std::move(record), std::move(reply),
                          {.log = log_, .metrics = metrics_, .quotas = quotas_, .trace = trace_});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -146,6 +147,7 @@ class Service : public HttpHandler {
 std::unique_ptr<Reply> ErrorReply(const ApiError& error, RequestRecord& record);
 // A body as one.
 std::unique_ptr<Reply> JsonReply(std::string body);
+std::unique_ptr<Reply> JsonAnswer(const nlohmann::ordered_json& body);
 
 }  // namespace adit::server
 

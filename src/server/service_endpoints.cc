@@ -16,18 +16,14 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Of which /admin/profile tells, where a request does not say, and at most.
 constexpr double kProfileSeconds = 10.0;
 constexpr double kMaxProfileSeconds = 3600.0;
 
-std::unique_ptr<Reply> Answer(const Json& body) {
-  return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
-}
-
 // What a request gets that does not say.
-Json DefaultsJson(const ServedModel& served) {
+OrderedJson DefaultsJson(const ServedModel& served) {
   if (!served.generates()) {
     return {{"pooling", engine::PoolingName(served.embedder().options().pooling)},
             {"normalize", served.embedder().options().normalize},
@@ -51,13 +47,13 @@ Json DefaultsJson(const ServedModel& served) {
           {"mirostat", defaults.mirostat},
           {"mirostat_tau", defaults.mirostat_tau},
           {"mirostat_eta", defaults.mirostat_eta},
-          {"max_tokens", api.default_max_tokens ? Json(*api.default_max_tokens) : Json()}};
+          {"max_tokens", api.default_max_tokens ? OrderedJson(*api.default_max_tokens) : OrderedJson()}};
 }
 
-Json CapabilitiesJson(const ServedModel& served) {
+OrderedJson CapabilitiesJson(const ServedModel& served) {
   if (!served.generates()) return {"embedding", "rerank", "score"};
   const ApiModel& api = served.api();
-  Json list = {"completion"};
+  OrderedJson list = {"completion"};
   if (api.chat.ok()) list.push_back("chat");
   if (api.chat.ok() && api.output.tools != ToolSyntax::kNone) list.push_back("tools");
   if (api.chat.ok() && api.output.reasoning != ReasoningSyntax::kNone) list.push_back("reasoning");
@@ -65,16 +61,16 @@ Json CapabilitiesJson(const ServedModel& served) {
 }
 
 // One of the names of a model that can be asked for.
-Json ModelJson(const ModelNow& now, const std::string& id) {
-  Json json = {{"id", id},
-               {"object", "model"},
-               {"created", now.lease == nullptr ? 0 : now.lease->created_s()},
-               {"owned_by", "adit"},
-               {"root", now.entry.name},
-               {"parent", nullptr},
-               {"status", ModelStateName(now.state)},
-               {"pinned", now.entry.pinned},
-               {"requests", now.num_leases}};
+OrderedJson ModelJson(const ModelNow& now, const std::string& id) {
+  OrderedJson json = {{"id", id},
+                      {"object", "model"},
+                      {"created", now.lease == nullptr ? 0 : now.lease->created_s()},
+                      {"owned_by", "adit"},
+                      {"root", now.entry.name},
+                      {"parent", nullptr},
+                      {"status", ModelStateName(now.state)},
+                      {"pinned", now.entry.pinned},
+                      {"requests", now.num_leases}};
   if (now.state == ModelState::kLoading) json["progress"] = now.progress;
   if (!now.failure.empty()) json["failure"] = now.failure;
   if (now.lease == nullptr) return json;
@@ -99,42 +95,42 @@ std::vector<Route> OfferedRoutes(const Service& service) {
 }  // namespace
 
 std::unique_ptr<Reply> ListModels(Call& call) {
-  Json data = Json::array();
+  OrderedJson data = OrderedJson::array();
   for (const ModelNow& now : call.service.models().List()) {
     data.push_back(ModelJson(now, now.entry.name));
     for (const std::string& alias : now.entry.aliases) data.push_back(ModelJson(now, alias));
   }
-  return Answer({{"object", "list"}, {"data", std::move(data)}});
+  return JsonAnswer({{"object", "list"}, {"data", std::move(data)}});
 }
 
 std::unique_ptr<Reply> ShowModel(Call& call) {
   const std::optional<ModelNow> now = call.service.models().Find(call.argument);
-  if (now) return Answer(ModelJson(*now, call.argument));
+  if (now) return JsonAnswer(ModelJson(*now, call.argument));
   return ErrorReply(UnknownModel(call.service.models(), call.argument), *call.record);
 }
 
-std::unique_ptr<Reply> HealthLive(Call&) { return Answer({{"status", "ok"}}); }
+std::unique_ptr<Reply> HealthLive(Call&) { return JsonAnswer({{"status", "ok"}}); }
 
 std::unique_ptr<Reply> HealthReady(Call& call) {
   if (const std::optional<ApiError> error = call.service.NotReady(); error) {
-    Json body = ErrorBody(*error);
+    OrderedJson body = ErrorBody(*error);
     body["status"] = error->code;
     if (const auto progress = call.service.models().start_progress(); progress) body["progress"] = *progress;
     call.record->error_code = error->code;
     return std::make_unique<WholeReply>(HttpHead{.status = 503, .headers = {{"Retry-After", "1"}}}, body.dump());
   }
-  return Answer({{"status", "ok"}});
+  return JsonAnswer({{"status", "ok"}});
 }
 
 std::unique_ptr<Reply> ShowVersion(Call& call) {
-  Json body = {{"version", call.service.options().version}};
+  OrderedJson body = {{"version", call.service.options().version}};
   for (const ModelNow& now : call.service.models().List()) {
     if (now.lease == nullptr) continue;
     body["kernel_set"] = now.lease->model().kernels().name;
     body["threads"] = now.lease->model().num_threads();
     break;
   }
-  return Answer(body);
+  return JsonAnswer(body);
 }
 
 std::unique_ptr<Reply> ShowLoad(Call& call) {
@@ -160,13 +156,13 @@ std::unique_ptr<Reply> ShowLoad(Call& call) {
       requests += stats.num_requests;
     }
   }
-  return Answer({{"running", running},
-                 {"waiting", waiting},
-                 {"requests", requests},
-                 {"pages", pages},
-                 {"free_pages", free_pages},
-                 {"queue_seconds", queue_s},
-                 {"draining", call.service.draining()}});
+  return JsonAnswer({{"running", running},
+                     {"waiting", waiting},
+                     {"requests", requests},
+                     {"pages", pages},
+                     {"free_pages", free_pages},
+                     {"queue_seconds", queue_s},
+                     {"draining", call.service.draining()}});
 }
 
 std::unique_ptr<Reply> ShowMetrics(Call& call) {
@@ -177,7 +173,7 @@ std::unique_ptr<Reply> ShowMetrics(Call& call) {
 }
 
 std::unique_ptr<Reply> ListRequests(Call& call) {
-  Json data = Json::array();
+  OrderedJson data = OrderedJson::array();
   const double now_s = SteadySeconds();
   for (const auto& record : call.service.live().List()) {
     const int64_t output_tokens = record->output_tokens.load(std::memory_order_relaxed);
@@ -190,27 +186,27 @@ std::unique_ptr<Reply> ListRequests(Call& call) {
                     {"output_tokens", output_tokens},
                     {"age_s", now_s - record->start_s}});
   }
-  return Answer({{"object", "list"}, {"data", std::move(data)}});
+  return JsonAnswer({{"object", "list"}, {"data", std::move(data)}});
 }
 
 std::unique_ptr<Reply> CancelRequest(Call& call) {
-  if (call.service.live().Cancel(call.argument)) return Answer({{"id", call.argument}, {"cancelled", true}});
+  if (call.service.live().Cancel(call.argument)) return JsonAnswer({{"id", call.argument}, {"cancelled", true}});
   return ErrorReply({.status = 404, .code = "not_found", .message = fmt::format("no request '{}' runs", call.argument)},
                     *call.record);
 }
 
 std::unique_ptr<Reply> DrainServer(Call& call) {
   call.service.SetDraining(true);
-  return Answer({{"draining", true}, {"requests", call.service.live().List().size()}});
+  return JsonAnswer({{"draining", true}, {"requests", call.service.live().List().size()}});
 }
 
 std::unique_ptr<Reply> ResumeServer(Call& call) {
   call.service.SetDraining(false);
-  return Answer({{"draining", false}});
+  return JsonAnswer({{"draining", false}});
 }
 
 std::unique_ptr<Reply> ListRoutes(Call& call) {
-  Json data = Json::array();
+  OrderedJson data = OrderedJson::array();
   for (const Route& route : OfferedRoutes(call.service)) {
     data.push_back({{"method", route.method},
                     {"path", route.path},
@@ -219,7 +215,7 @@ std::unique_ptr<Reply> ListRoutes(Call& call) {
                     {"cost", CostClassName(route.cost)},
                     {"supported", route.endpoint != &NotSupported}});
   }
-  return Answer({{"object", "list"}, {"data", std::move(data)}});
+  return JsonAnswer({{"object", "list"}, {"data", std::move(data)}});
 }
 
 std::unique_ptr<Reply> ShowOpenApi(Call& call) {

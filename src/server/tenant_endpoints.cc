@@ -16,11 +16,11 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int64_t kMost = int64_t{1} << 40;
 
-Json CountOrNull(int64_t count) { return count > 0 ? Json(count) : Json(); }
+OrderedJson CountOrNull(int64_t count) { return count > 0 ? OrderedJson(count) : OrderedJson(); }
 
 // The tenants of all keys, and the one that everybody else belongs to.
 std::vector<KeyHolder> TenantsOf(const Service& service) {
@@ -30,7 +30,7 @@ std::vector<KeyHolder> TenantsOf(const Service& service) {
   return tenants;
 }
 
-Json TenantJson(Service& service, const KeyHolder& holder) {
+OrderedJson TenantJson(Service& service, const KeyHolder& holder) {
   const QuotaLimits limits = service.tenants().Find(holder.tenant).value_or(holder.quota);
   int64_t num_requests = 0;
   for (const auto& record : service.live().List()) num_requests += record->tenant == holder.tenant ? 1 : 0;
@@ -50,10 +50,6 @@ std::optional<KeyHolder> FindTenant(const Service& service, const std::string& n
   return std::nullopt;
 }
 
-std::unique_ptr<Reply> Answer(const Json& body) {
-  return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
-}
-
 std::unique_ptr<Reply> NotThere(Call& call) {
   return ErrorReply(
       {.status = 404, .code = "not_found", .message = fmt::format("no key is of the tenant '{}'", call.argument)},
@@ -69,14 +65,14 @@ int64_t ReadLimit(FieldReader& fields, const nlohmann::json& body, const char* k
 }  // namespace
 
 std::unique_ptr<Reply> ListTenants(Call& call) {
-  Json data = Json::array();
+  OrderedJson data = OrderedJson::array();
   for (const KeyHolder& holder : TenantsOf(call.service)) data.push_back(TenantJson(call.service, holder));
-  return Answer({{"object", "list"}, {"data", std::move(data)}});
+  return JsonAnswer({{"object", "list"}, {"data", std::move(data)}});
 }
 
 std::unique_ptr<Reply> ShowTenant(Call& call) {
   const std::optional<KeyHolder> holder = FindTenant(call.service, call.argument);
-  return holder ? Answer(TenantJson(call.service, *holder)) : NotThere(call);
+  return holder ? JsonAnswer(TenantJson(call.service, *holder)) : NotThere(call);
 }
 
 std::unique_ptr<Reply> ChangeTenant(Call& call) {
@@ -103,7 +99,7 @@ std::unique_ptr<Reply> ChangeTenant(Call& call) {
   }
   if (fields.error()) return ErrorReply(*fields.error(), *call.record);
   call.service.tenants().Set(holder->tenant, limits);
-  return Answer(TenantJson(call.service, *holder));
+  return JsonAnswer(TenantJson(call.service, *holder));
 }
 
 }  // namespace adit::server

@@ -17,11 +17,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::unique_ptr<Reply> Answer(const Json& body) {
-  return JsonReply(body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
-}
+using OrderedJson = nlohmann::ordered_json;
 
 // A body of which one field after the other is read.
 class Body {
@@ -81,14 +77,14 @@ std::unique_ptr<Reply> TokenizeText(Call& call) {
   const bool with_texts =
       body.fields().Flag("return_token_strs").value_or(false) || body.fields().Flag("with_pieces").value_or(false);
   if (body.error()) return body.Error();
-  Json answer = {{"count", ids.size()}, {"max_model_len", body.model().max_context}, {"tokens", ids}};
+  OrderedJson answer = {{"count", ids.size()}, {"max_model_len", body.model().max_context}, {"tokens", ids}};
   if (with_texts) {
-    answer["token_strs"] = Json::array();
+    answer["token_strs"] = OrderedJson::array();
     for (const int32_t id : ids) {
       answer["token_strs"].push_back(ReplaceInvalidUtf8(body.model().tokenizer.TokenBytes(id, /*with_special=*/true)));
     }
   }
-  return Answer(answer);
+  return JsonAnswer(answer);
 }
 
 std::unique_ptr<Reply> DetokenizeIds(Call& call) {
@@ -104,7 +100,7 @@ std::unique_ptr<Reply> DetokenizeIds(Call& call) {
   if (body.error()) return body.Error();
   const Result<std::string> decoded = body.model().tokenizer.Decode(ids, /*with_special=*/true);
   const std::string text = decoded.ok() ? ReplaceInvalidUtf8(*decoded) : std::string();
-  return Answer({{"prompt", text}, {"content", text}});
+  return JsonAnswer({{"prompt", text}, {"content", text}});
 }
 
 std::unique_ptr<Reply> ApplyTemplate(Call& call) {
@@ -115,9 +111,9 @@ std::unique_ptr<Reply> ApplyTemplate(Call& call) {
   if (body.error()) return body.Error();
   std::string prompt;
   for (const chat::PromptSegment& segment : rendered) prompt += segment.text;
-  Json answer = {{"prompt", std::move(prompt)}};
+  OrderedJson answer = {{"prompt", std::move(prompt)}};
   if (with_tokens) answer["tokens"] = body.model().chat->Encode(rendered);
-  return Answer(answer);
+  return JsonAnswer(answer);
 }
 
 std::unique_ptr<Reply> CountChatTokens(Call& call) {
@@ -125,7 +121,8 @@ std::unique_ptr<Reply> CountChatTokens(Call& call) {
   if (body.error()) return body.Error();
   const std::vector<chat::PromptSegment> rendered = body.RenderChat();
   if (body.error()) return body.Error();
-  return Answer({{"object", "response.input_tokens"}, {"input_tokens", body.model().chat->Encode(rendered).size()}});
+  return JsonAnswer(
+      {{"object", "response.input_tokens"}, {"input_tokens", body.model().chat->Encode(rendered).size()}});
 }
 
 }  // namespace adit::server

@@ -12,7 +12,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What a syntax puts around the arguments of a call, and around and between calls.
 struct CallLayout {
@@ -94,19 +94,20 @@ std::optional<LiteralSyntax> LiteralsOf(ToolSyntax syntax) {
 }
 
 // What a call's arguments are held to, checked: a part of a structural tag.
-Result<Json> ArgumentsOf(const CallableTool& tool, ToolSyntax syntax) {
+Result<OrderedJson> ArgumentsOf(const CallableTool& tool, ToolSyntax syntax) {
   const std::string schema =
       tool.parameters.empty() ? R"({"type":"object","properties":{},"additionalProperties":false})" : tool.parameters;
   if (const std::optional<LiteralSyntax> literals = LiteralsOf(syntax); literals) {
     Result<std::string> rules = LiteralRules(schema, *literals);
     if (!rules.ok() && !tool.strict) rules = LiteralRules(R"({"type":"object"})", *literals);
     if (!rules.ok()) return rules.status();
-    return Json{{"type", "grammar"}, {"grammar", *rules}};
+    return OrderedJson{{"type", "grammar"}, {"grammar", *rules}};
   }
   const Result<std::string> checked = grammar::CheckSchema(schema);
   if (!checked.ok() && tool.strict) return checked.status();
   // Where it is not strict nobody has asked for more than a call that can be read.
-  return Json{{"type", "json_schema"}, {"json_schema", checked.ok() ? Json::parse(schema) : Json{{"type", "object"}}}};
+  return OrderedJson{{"type", "json_schema"},
+                     {"json_schema", checked.ok() ? OrderedJson::parse(schema) : OrderedJson{{"type", "object"}}}};
 }
 
 // A name that stands by itself, not as JSON.
@@ -115,27 +116,29 @@ bool IsPlainName(std::string_view name) {
          std::string_view::npos;
 }
 
-Json ConstString(std::string text) { return {{"type", "const_string"}, {"value", std::move(text)}}; }
+OrderedJson ConstString(std::string text) { return {{"type", "const_string"}, {"value", std::move(text)}}; }
 
-Json TagOf(const CallLayout& layout, const std::string& name, Json arguments) {
-  const std::string written = layout.begin +
-                              (layout.quoted ? Json(name).dump(-1, ' ', false, Json::error_handler_t::replace) : name) +
-                              layout.arguments;
+OrderedJson TagOf(const CallLayout& layout, const std::string& name, OrderedJson arguments) {
+  const std::string written =
+      layout.begin +
+      (layout.quoted ? OrderedJson(name).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) : name) +
+      layout.arguments;
   if (layout.numbered == nullptr) {
     return {{"type", "tag"}, {"begin", written}, {"content", std::move(arguments)}, {"end", layout.end}};
   }
-  Json number = {{"type", "regex"}, {"pattern", "[0-9]{1,3}"}};
-  return {{"type", "tag"},
-          {"begin", layout.numbered},
-          {"content",
-           {{"type", "sequence"}, {"elements", Json::array({number, ConstString(written), std::move(arguments)})}}},
-          {"end", layout.end}};
+  OrderedJson number = {{"type", "regex"}, {"pattern", "[0-9]{1,3}"}};
+  return {
+      {"type", "tag"},
+      {"begin", layout.numbered},
+      {"content",
+       {{"type", "sequence"}, {"elements", OrderedJson::array({number, ConstString(written), std::move(arguments)})}}},
+      {"end", layout.end}};
 }
 
-Result<Json> CallTags(const ToolGrammarWish& wish, const CallLayout& layout, std::string& param) {
-  Json tags = Json::array();
+Result<OrderedJson> CallTags(const ToolGrammarWish& wish, const CallLayout& layout, std::string& param) {
+  OrderedJson tags = OrderedJson::array();
   for (const CallableTool& tool : wish.tools) {
-    Result<Json> arguments = ArgumentsOf(tool, wish.syntax);
+    Result<OrderedJson> arguments = ArgumentsOf(tool, wish.syntax);
     const bool has_dash = tool.name.find('-') != std::string::npos;
     if (!layout.quoted && (!IsPlainName(tool.name) || (has_dash && wish.syntax == ToolSyntax::kPythonic))) {
       arguments = Unsupported("the tool's name has characters that calls as this model writes them cannot have");
@@ -152,7 +155,7 @@ Result<Json> CallTags(const ToolGrammarWish& wish, const CallLayout& layout, std
   return tags;
 }
 
-Json Calls(Json tags, const CallLayout& layout, bool parallel) {
+OrderedJson Calls(OrderedJson tags, const CallLayout& layout, bool parallel) {
   return {{"type", "tags_with_separator"},
           {"tags", std::move(tags)},
           {"separator", layout.separator},
@@ -161,17 +164,17 @@ Json Calls(Json tags, const CallLayout& layout, bool parallel) {
 }
 
 // All calls with what opens and closes them.
-Json WholeCalls(Json tags, const CallLayout& layout, bool parallel) {
-  Json calls = Calls(std::move(tags), layout, parallel);
+OrderedJson WholeCalls(OrderedJson tags, const CallLayout& layout, bool parallel) {
+  OrderedJson calls = Calls(std::move(tags), layout, parallel);
   if (*layout.open == '\0') return calls;
   return {{"type", "tag"}, {"begin", layout.open}, {"content", std::move(calls)}, {"end", layout.close}};
 }
 
 // A constraint on text as a part of a structural tag.
-Json FormatOf(const GrammarSpec& spec) {
+OrderedJson FormatOf(const GrammarSpec& spec) {
   switch (spec.kind) {
     case GrammarKind::kJsonSchema:
-      return {{"type", "json_schema"}, {"json_schema", Json::parse(spec.text, nullptr, false)}};
+      return {{"type", "json_schema"}, {"json_schema", OrderedJson::parse(spec.text, nullptr, false)}};
     case GrammarKind::kJsonObject:
       return {{"type", "json_schema"}, {"json_schema", {{"type", "object"}}}};
     case GrammarKind::kRegex:
@@ -179,8 +182,8 @@ Json FormatOf(const GrammarSpec& spec) {
     case GrammarKind::kEbnf:
       return {{"type", "grammar"}, {"grammar", spec.text}};
     case GrammarKind::kChoice: {
-      Json choices = Json::array();
-      for (const Json& choice : Json::parse(spec.text, nullptr, false)) {
+      OrderedJson choices = OrderedJson::array();
+      for (const OrderedJson& choice : OrderedJson::parse(spec.text, nullptr, false)) {
         choices.push_back(ConstString(choice));
       }
       return {{"type", "or"}, {"elements", std::move(choices)}};
@@ -188,54 +191,56 @@ Json FormatOf(const GrammarSpec& spec) {
     case GrammarKind::kStructuralTag:
       break;
   }
-  const Json tag = Json::parse(spec.text, nullptr, false);
-  return tag.is_object() && tag.contains("format") ? tag["format"] : Json();
+  const OrderedJson tag = OrderedJson::parse(spec.text, nullptr, false);
+  return tag.is_object() && tag.contains("format") ? tag["format"] : OrderedJson();
 }
 
-Json TextOrCalls(Json tags, const ToolGrammarWish& wish, const CallLayout& layout) {
+OrderedJson TextOrCalls(OrderedJson tags, const ToolGrammarWish& wish, const CallLayout& layout) {
   if (wish.text) {
     return {{"type", "or"},
-            {"elements", Json::array({WholeCalls(std::move(tags), layout, wish.parallel), FormatOf(wish.text->spec)})}};
+            {"elements",
+             OrderedJson::array({WholeCalls(std::move(tags), layout, wish.parallel), FormatOf(wish.text->spec)})}};
   }
   if (layout.trigger == nullptr) {
     // Text that does not begin as a call does.
-    Json text = {
-        {"type", "sequence"},
-        {"elements", Json::array({Json{{"type", "regex"}, {"pattern", layout.text}}, Json{{"type", "any_text"}}})}};
-    return {{"type", "or"}, {"elements", Json::array({WholeCalls(std::move(tags), layout, wish.parallel), text})}};
+    OrderedJson text = {{"type", "sequence"},
+                        {"elements", OrderedJson::array({OrderedJson{{"type", "regex"}, {"pattern", layout.text}},
+                                                         OrderedJson{{"type", "any_text"}}})}};
+    return {{"type", "or"},
+            {"elements", OrderedJson::array({WholeCalls(std::move(tags), layout, wish.parallel), text})}};
   }
   const bool is_one = *layout.open != '\0';
   return {{"type", "triggered_tags"},
-          {"triggers", Json::array({layout.trigger})},
-          {"tags", is_one ? Json::array({WholeCalls(std::move(tags), layout, wish.parallel)}) : std::move(tags)},
+          {"triggers", OrderedJson::array({layout.trigger})},
+          {"tags", is_one ? OrderedJson::array({WholeCalls(std::move(tags), layout, wish.parallel)}) : std::move(tags)},
           {"at_least_one", false},
           {"stop_after_first", is_one || !wish.parallel}};
 }
 
 // gpt-oss may think in a message of its own before it calls or answers, and calls one tool at a time.
-Json HarmonyMessages(Json tags, const ToolGrammarWish& wish, const CallLayout& layout) {
+OrderedJson HarmonyMessages(OrderedJson tags, const ToolGrammarWish& wish, const CallLayout& layout) {
   if (wish.calls == CallWish::kMay && !wish.text) {
     return {{"type", "triggered_tags"},
-            {"triggers", Json::array({layout.trigger})},
+            {"triggers", OrderedJson::array({layout.trigger})},
             {"tags", std::move(tags)},
             {"at_least_one", false},
             {"stop_after_first", true}};
   }
-  const Json analysis = {{"type", "tag"},
-                         {"begin", "<|channel|>analysis<|message|>"},
-                         {"content", {{"type", "any_text"}}},
-                         {"end", "<|end|>"}};
-  const Json thoughts = {{"type", "sequence"},
-                         {"elements", Json::array({analysis, ConstString("<|start|>assistant")})}};
-  Json last = std::move(tags);
+  const OrderedJson analysis = {{"type", "tag"},
+                                {"begin", "<|channel|>analysis<|message|>"},
+                                {"content", {{"type", "any_text"}}},
+                                {"end", "<|end|>"}};
+  const OrderedJson thoughts = {{"type", "sequence"},
+                                {"elements", OrderedJson::array({analysis, ConstString("<|start|>assistant")})}};
+  OrderedJson last = std::move(tags);
   if (wish.text) {
     last.push_back(
         {{"type", "sequence"},
-         {"elements", Json::array({ConstString("<|channel|>final<|message|>"), FormatOf(wish.text->spec)})}});
+         {"elements", OrderedJson::array({ConstString("<|channel|>final<|message|>"), FormatOf(wish.text->spec)})}});
   }
   return {{"type", "sequence"},
-          {"elements", Json::array({Json{{"type", "optional"}, {"content", thoughts}},
-                                    Json{{"type", "or"}, {"elements", std::move(last)}}})}};
+          {"elements", OrderedJson::array({OrderedJson{{"type", "optional"}, {"content", thoughts}},
+                                           OrderedJson{{"type", "or"}, {"elements", std::move(last)}}})}};
 }
 
 }  // namespace
@@ -245,13 +250,13 @@ bool HasToolGrammar(ToolSyntax syntax) { return LayoutOf(syntax) != nullptr; }
 Result<Constraint> MakeToolGrammar(const ToolGrammarWish& wish, std::string& param) {
   const CallLayout* layout = LayoutOf(wish.syntax);
   if (layout == nullptr) return Unsupported("calls as this model writes them cannot be held to a grammar yet");
-  ADIT_ASSIGN_OR_RETURN(Json tags, CallTags(wish, *layout, param));
-  Json format = wish.syntax == ToolSyntax::kHarmony ? HarmonyMessages(std::move(tags), wish, *layout)
-                : wish.calls == CallWish::kMust     ? WholeCalls(std::move(tags), *layout, wish.parallel)
-                                                    : TextOrCalls(std::move(tags), wish, *layout);
-  const Json tag = {{"type", "structural_tag"}, {"format", std::move(format)}};
+  ADIT_ASSIGN_OR_RETURN(OrderedJson tags, CallTags(wish, *layout, param));
+  OrderedJson format = wish.syntax == ToolSyntax::kHarmony ? HarmonyMessages(std::move(tags), wish, *layout)
+                       : wish.calls == CallWish::kMust     ? WholeCalls(std::move(tags), *layout, wish.parallel)
+                                                           : TextOrCalls(std::move(tags), wish, *layout);
+  const OrderedJson tag = {{"type", "structural_tag"}, {"format", std::move(format)}};
   return Constraint{.spec = {.kind = GrammarKind::kStructuralTag,
-                             .text = tag.dump(-1, ' ', false, Json::error_handler_t::replace),
+                             .text = tag.dump(-1, ' ', false, OrderedJson::error_handler_t::replace),
                              .with_marks = true},
                     .param = "tools"};
 }

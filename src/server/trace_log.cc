@@ -7,7 +7,7 @@
 namespace adit::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxSteps = 20'000;
 constexpr size_t kMaxRequests = 5'000;
@@ -18,7 +18,7 @@ constexpr int kRequestThread = 2;
 // Events are placed in microseconds.
 double Micros(double seconds) { return seconds * 1e6; }
 
-Json Slice(const char* name, double begin_s, double length_s, Json arguments) {
+OrderedJson Slice(const char* name, double begin_s, double length_s, OrderedJson arguments) {
   return {{"name", name},
           {"cat", "engine"},
           {"ph", "X"},
@@ -29,22 +29,22 @@ Json Slice(const char* name, double begin_s, double length_s, Json arguments) {
           {"args", std::move(arguments)}};
 }
 
-Json ThreadName(int thread, const char* name) {
+OrderedJson ThreadName(int thread, const char* name) {
   return {{"name", "thread_name"}, {"ph", "M"}, {"pid", kProcess}, {"tid", thread}, {"args", {{"name", name}}}};
 }
 
 // The begin and the end of a part of a request. Parts with one id lie in one row.
-void AddSpan(const std::string& id, const std::string& name, double begin_s, double end_s, const Json& arguments,
-             Json& events) {
+void AddSpan(const std::string& id, const std::string& name, double begin_s, double end_s, const OrderedJson& arguments,
+             OrderedJson& events) {
   if (end_s < begin_s) return;
   for (const bool begins : {true, false}) {
-    Json event = {{"name", name},
-                  {"cat", "request"},
-                  {"ph", begins ? "b" : "e"},
-                  {"id", id},
-                  {"pid", kProcess},
-                  {"tid", kRequestThread},
-                  {"ts", Micros(begins ? begin_s : end_s)}};
+    OrderedJson event = {{"name", name},
+                         {"cat", "request"},
+                         {"ph", begins ? "b" : "e"},
+                         {"id", id},
+                         {"pid", kProcess},
+                         {"tid", kRequestThread},
+                         {"ts", Micros(begins ? begin_s : end_s)}};
     if (begins) event["args"] = arguments;
     events.push_back(std::move(event));
   }
@@ -92,7 +92,7 @@ void TraceLog::NoteRequest(const RequestRecord& record, bool client_gone, double
 
 std::string TraceLog::ChromeTrace(double seconds, double now_s) const {
   const double from_s = now_s - seconds;
-  Json events = Json::array();
+  OrderedJson events = OrderedJson::array();
   events.push_back(ThreadName(kEngineThread, "engine"));
   events.push_back(ThreadName(kRequestThread, "requests"));
   const std::lock_guard lock(mutex_);
@@ -108,7 +108,7 @@ std::string TraceLog::ChromeTrace(double seconds, double now_s) const {
                             {"running", steps.running}}));
     for (const auto& [name, part_s] :
          {std::pair("plan", steps.plan_s), std::pair("model", steps.model_s), std::pair("sample", steps.sample_s)}) {
-      events.push_back(Slice(name, begin_s, part_s, Json::object()));
+      events.push_back(Slice(name, begin_s, part_s, OrderedJson::object()));
       begin_s += part_s;
     }
     events.push_back({{"name", "sequences"},
@@ -129,12 +129,12 @@ std::string TraceLog::ChromeTrace(double seconds, double now_s) const {
     if (!request.generates || request.first_token_s <= 0) continue;
     const double queued_s = request.begin_s + std::min(request.queue_s, request.first_token_s);
     const double first_s = request.begin_s + request.first_token_s;
-    AddSpan(request.id, "queue", request.begin_s, queued_s, Json::object(), events);
-    AddSpan(request.id, "prefill", queued_s, first_s, Json::object(), events);
-    AddSpan(request.id, "decode", first_s, request.end_s, Json::object(), events);
+    AddSpan(request.id, "queue", request.begin_s, queued_s, OrderedJson::object(), events);
+    AddSpan(request.id, "prefill", queued_s, first_s, OrderedJson::object(), events);
+    AddSpan(request.id, "decode", first_s, request.end_s, OrderedJson::object(), events);
   }
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(-1, ' ', /*ensure_ascii=*/false,
-                                                                                  Json::error_handler_t::replace);
+  return OrderedJson{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(
+      -1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace adit::server
