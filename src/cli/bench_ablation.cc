@@ -65,10 +65,10 @@ std::vector<Technique> TechniquesOf(const sched::SchedulerOptions& options) {
 }
 
 // Of one way to run, all repeats.
-double MedianOf(const std::vector<sched::LoadSummary>& runs, const Measure& measure) {
+double MedianOfRuns(const std::vector<sched::LoadSummary>& runs, const Measure& measure) {
   std::vector<double> values;
   for (const sched::LoadSummary& run : runs) values.push_back(measure.value(run));
-  return cli::MedianOf(std::move(values));
+  return MedianOf(std::move(values));
 }
 
 LedgerRow RowOf(const Technique& technique, const std::vector<sched::LoadSummary>& with,
@@ -78,8 +78,8 @@ LedgerRow RowOf(const Technique& technique, const std::vector<sched::LoadSummary
     row.metrics.push_back({.key = std::string(measure.key),
                            .label = std::string(measure.label),
                            .lower_is_better = measure.lower_is_better,
-                           .with = MedianOf(with, measure),
-                           .without = MedianOf(without, measure)});
+                           .with = MedianOfRuns(with, measure),
+                           .without = MedianOfRuns(without, measure)});
   };
   add(*technique.primary);
   for (const Measure* measure : kMeasures) {

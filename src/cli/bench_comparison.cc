@@ -47,9 +47,9 @@ ComparisonRow RowOf(const ServedMeasure& measure, std::span<const double> ours, 
   const auto [least, most] = std::minmax_element(better.begin(), better.end());
   return {.key = std::string(measure.key),
           .label = std::string(measure.label),
-          .ours = ServedMedian({ours.begin(), ours.end()}),
-          .theirs = ServedMedian({theirs.begin(), theirs.end()}),
-          .times_better = ServedMedian(better),
+          .ours = MedianOf({ours.begin(), ours.end()}),
+          .theirs = MedianOf({theirs.begin(), theirs.end()}),
+          .times_better = MedianOf(better),
           .least = *least,
           .most = *most};
 }

@@ -16,13 +16,13 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-engine::Event Token(int32_t token, int32_t answer) {
+engine::Event ChunkToken(int32_t token, int32_t answer) {
   engine::Event event{.kind = engine::Event::Kind::kToken, .answer = answer, .token = token};
   event.logprob = -0.25;
   return event;
 }
 
-engine::Event End(engine::FinishReason reason, int32_t answer) {
+engine::Event ChunkEnd(engine::FinishReason reason, int32_t answer) {
   auto stats = std::make_unique<AnswerStats>();
   stats->reason = reason;
   return {.kind = engine::Event::Kind::kFinished, .answer = answer, .stats = std::move(stats)};
@@ -91,13 +91,13 @@ struct ChunkPlay {
     std::mt19937 rng(seed);
     std::string stream;
     for (const auto& [answer, token] : tokens) {
-      streamed.Take(0, Token(token, answer));
-      gathered.Take(0, Token(token, answer));
+      streamed.Take(0, ChunkToken(token, answer));
+      gathered.Take(0, ChunkToken(token, answer));
       if (rng() % 3 == 0) chunks.Write(stream);
     }
     for (int32_t i = 0; i < request.generation.num_answers; ++i) {
-      streamed.Take(0, End(engine::FinishReason::kStop, i));
-      gathered.Take(0, End(engine::FinishReason::kStop, i));
+      streamed.Take(0, ChunkEnd(engine::FinishReason::kStop, i));
+      gathered.Take(0, ChunkEnd(engine::FinishReason::kStop, i));
     }
     chunks.Write(stream);
     chunks.WriteEnd(stream);

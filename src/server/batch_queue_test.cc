@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Line(const std::string& id, const std::string& fields) {
+std::string InputLine(const std::string& id, const std::string& fields) {
   return R"({"custom_id": ")" + id + R"(", "method": "POST", "url": "/v1/completions", "body": {"prompt": "abc", )" +
          R"("ignore_eos": true, )" + fields + "}}\n";
 }
@@ -115,9 +115,10 @@ class BatchQueueTest : public testing::Test {
 };
 
 TEST_F(BatchQueueTest, AnswersEachLineAndTellsErrorsApart) {
-  const std::string id = Submit(Line("a", R"("max_tokens": 3)") + Line("b", R"("max_tokens": -7)") +
-                                Line("c", R"("max_tokens": 2, "model": "another")") +
-                                Line("d", R"("max_tokens": 2, "stream": true)") + Line("e", R"("max_tokens": 1)"));
+  const std::string id =
+      Submit(InputLine("a", R"("max_tokens": 3)") + InputLine("b", R"("max_tokens": -7)") +
+             InputLine("c", R"("max_tokens": 2, "model": "another")") +
+             InputLine("d", R"("max_tokens": 2, "stream": true)") + InputLine("e", R"("max_tokens": 1)"));
   const BatchRecord record = Wait(id);
   EXPECT_EQ(record.status, BatchStatus::kCompleted);
   EXPECT_EQ(record.total, 5);
@@ -132,7 +133,7 @@ TEST_F(BatchQueueTest, AnswersEachLineAndTellsErrorsApart) {
 }
 
 TEST_F(BatchQueueTest, FilesWithoutResultsAreNotThere) {
-  const BatchRecord good = Wait(Submit(Line("a", R"("max_tokens": 1)")));
+  const BatchRecord good = Wait(Submit(InputLine("a", R"("max_tokens": 1)")));
   EXPECT_EQ(good.error_file_id, "");
   const BatchRecord bad = Wait(Submit("nonsense\n"));
   EXPECT_EQ(bad.status, BatchStatus::kFailed);
@@ -143,7 +144,7 @@ TEST_F(BatchQueueTest, FilesWithoutResultsAreNotThere) {
 
 TEST_F(BatchQueueTest, WaitsWhileOthersAreServed) {
   busy_ = true;
-  const std::string id = Submit(Line("a", R"("max_tokens": 2)"));
+  const std::string id = Submit(InputLine("a", R"("max_tokens": 2)"));
   WaitUntil([&] { return queue_->Find("t", id)->status == BatchStatus::kInProgress; });
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
   EXPECT_EQ(served_->engine().stats().scheduler.steps, 0);
@@ -152,7 +153,7 @@ TEST_F(BatchQueueTest, WaitsWhileOthersAreServed) {
 }
 
 TEST_F(BatchQueueTest, WhatIsUnderWayComesToRestWhenOthersCome) {
-  const std::string id = Submit(Line("a", R"("max_tokens": 110)"));
+  const std::string id = Submit(InputLine("a", R"("max_tokens": 110)"));
   WaitUntil([&] { return served_->engine().stats().scheduler.steps >= 2; });
   busy_ = true;
   int64_t steps = -1;
@@ -170,7 +171,7 @@ TEST_F(BatchQueueTest, WhatIsUnderWayComesToRestWhenOthersCome) {
 
 TEST_F(BatchQueueTest, GoesOnAfterTheProcessWithoutLosingOrDoublingALine) {
   std::string input;
-  for (int i = 0; i < 60; ++i) input += Line(std::to_string(i), R"("max_tokens": 5)");
+  for (int i = 0; i < 60; ++i) input += InputLine(std::to_string(i), R"("max_tokens": 5)");
   const std::string id = Submit(input);
   for (int64_t count = 5; count <= 35; count += 10) {
     WaitForResults(id, count);
@@ -191,7 +192,7 @@ TEST_F(BatchQueueTest, GoesOnAfterTheProcessWithoutLosingOrDoublingALine) {
 
 TEST_F(BatchQueueTest, ACancelledBatchKeepsItsResults) {
   std::string input;
-  for (int i = 0; i < 40; ++i) input += Line(std::to_string(i), R"("max_tokens": 60)");
+  for (int i = 0; i < 40; ++i) input += InputLine(std::to_string(i), R"("max_tokens": 60)");
   const std::string id = Submit(input);
   WaitForResults(id, 2);
   EXPECT_EQ(queue_->Cancel("t", id)->status, BatchStatus::kCancelling);
@@ -207,7 +208,7 @@ TEST_F(BatchQueueTest, ACancelledBatchKeepsItsResults) {
 TEST_F(BatchQueueTest, GivesItsModelBackWhileOthersAreServed) {
   several_ = true;
   std::string input;
-  for (int i = 0; i < 40; ++i) input += Line(std::to_string(i), R"("max_tokens": 60)");
+  for (int i = 0; i < 40; ++i) input += InputLine(std::to_string(i), R"("max_tokens": 60)");
   const std::string id = Submit(input);
   WaitForResults(id, 1);
   busy_ = true;
@@ -221,7 +222,7 @@ TEST_F(BatchQueueTest, GivesItsModelBackWhileOthersAreServed) {
 
 TEST_F(BatchQueueTest, FailsWhenThereIsNoRoomForResults) {
   Open(/*max_bytes=*/700);
-  const std::string id = Submit(Line("a", R"("max_tokens": 1)") + Line("b", R"("max_tokens": 1)"));
+  const std::string id = Submit(InputLine("a", R"("max_tokens": 1)") + InputLine("b", R"("max_tokens": 1)"));
   const BatchRecord record = Wait(id);
   EXPECT_EQ(record.status, BatchStatus::kFailed);
   ASSERT_EQ(record.faults.size(), 1u);
