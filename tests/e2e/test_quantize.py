@@ -1,10 +1,13 @@
 """adit quantize and adit imatrix."""
 import json
 import os
+import shutil
 import signal
+import struct
 import time
 
 import pytest
+from conftest import read_safetensors
 
 TEXT = "The quick brown fox jumps over the lazy dog, and then it sleeps until the morning comes again. " * 40
 
@@ -136,3 +139,34 @@ def test_a_kill_leaves_no_half_file(adit, full, tmp_path, text):
     assert process.returncode in (0, 130)
     assert out.exists() == (process.returncode == 0)
     assert [name for name in os.listdir(tmp_path) if name not in ("out.gguf", "text.txt")] == []
+
+
+# What the weights of each kind of checkpoint are held as.
+CHECKPOINTS = {"gptq_v1": "INT4", "gptq_v1_asym": "INT4", "gptq_v2_desc_act": "F32", "awq": "INT4", "ct_w4a16": "INT4",
+               "ct_w8a8_int8": "INT8", "ct_fp8_channel": "F16", "fp8_block128": "F16"}
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_checkpoints_of_others_run_and_convert(adit, oracle, tmp_path, name):
+    folder = oracle / "quant" / name
+    assert types(adit, folder)["blk.0.attn_q.weight"] == CHECKPOINTS[name]
+    out = tmp_path / "out.gguf"
+    adit.ok("convert", folder, out, "--type", "f32")
+    assert types(adit, out)["blk.0.attn_q.weight"] == "F32"
+    ids = json.loads((folder / "golden.json").read_text())["prompts"]["p7"]["ids"]
+    rows = []
+    for model in (folder, out):
+        adit.ok("logits", model, "--tokens", ",".join(map(str, ids)), "-o", tmp_path / "rows", "--isa", "ref")
+        rows.append(read_safetensors(tmp_path / "rows")["logits"][2])
+    count = len(rows[0]) // 4
+    for a, b in zip(struct.unpack(f"<{count}f", rows[0]), struct.unpack(f"<{count}f", rows[1])):
+        assert abs(a - b) < 1e-3
+
+
+def test_an_unknown_kind_of_checkpoint_is_named(adit, oracle, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(oracle / "quant" / "gptq_v1", folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["quantization_config"]["quant_method"] = "quip"
+    (folder / "config.json").write_text(json.dumps(config))
+    assert "quantised by 'quip'" in adit.fails(5, "run", folder, "hi")
