@@ -55,8 +55,8 @@ Status ResolveModels(Command& command) {
         } else if constexpr (kNamesModel<Options>) {
           return ResolveIn(options.model);
         } else if constexpr (std::is_same_v<Options, TemplateOptions>) {
-          // Also a template's file, or stdin.
-          return options.source == "-" ? Status() : ResolveIn(options.source);
+          const bool is_template = options.source == "-" || options.source.ends_with(".jinja");
+          return is_template ? Status() : ResolveIn(options.source);
         } else {
           return Status();
         }
