@@ -322,7 +322,7 @@ TEST_F(ServiceTest, ModelsAreAdministered) {
   EXPECT_EQ(ask("/admin/plan", R"({"model": "store/d"})").json()["fits"], true);
   EXPECT_EQ(ask("/admin/models/pull", R"({"model": "good", "wait": true})").json()["status"], "fetched");
   // 202, unless it is there before anybody can say so.
-  EXPECT_THAT(ask("/admin/models/pull", R"({"model": "good"})").head.status, AnyOf(200, 202));
+  EXPECT_THAT(ask("/admin/models/pull", R"({"model": "good"})").head.status, testing::AnyOf(200, 202));
   EXPECT_EQ(ask("/admin/models/pull", R"({"model": "bad", "wait": true})").json()["error"]["code"],
             "model_load_failed");
   EXPECT_EQ(ask("/admin/models/unload", R"({"model": "store/b"})").json()["status"], "unloaded");
