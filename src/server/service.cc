@@ -227,6 +227,10 @@ std::unique_ptr<Reply> Service::Handle(HttpRequest request, std::function<void()
   if (const auto error = Meter(route, caller.holder, *record); error) {
     return Logged(record, ErrorReply(*error, *record));
   }
+  // Clients of Ollama need not say that they send JSON.
+  if (!route.compat.empty()) {
+    std::erase_if(request.headers, [](const auto& header) { return header.first == "content-type"; });
+  }
   Call call{.service = *this,
             .request = std::move(request),
             .argument = std::move(caller.match.argument),

@@ -38,7 +38,7 @@ def start(adit, model, folder, rules, *flags):
 
 @pytest.fixture(scope="module")
 def server(adit, tiny_gguf, tmp_path_factory):
-    with start(adit, tiny_gguf, tmp_path_factory.mktemp("server"), RULES) as started:
+    with start(adit, tiny_gguf, tmp_path_factory.mktemp("server"), RULES, "--compat", "ollama") as started:
         yield started.wait_ready()
 
 
@@ -200,3 +200,35 @@ def test_answers_are_told_when_the_guard_model_has_judged_them(adit, tiny_gguf, 
         answer = server.wait_ready().json("POST", path, body)["choices"][0]
         assert answer["finish_reason"] == "length" and answer["message"]["content"] == plain
         assert streamed_text(server.ask("POST", path, {**body, "stream": True})[2]) == plain
+
+
+def test_no_way_leads_around_the_rules(server):
+    """Ollama's interface, asked as by curl without a content type, and batches."""
+    good, bad = ([{"role": "user", "content": text}] for text in ("hello", "about project heron"))
+    chat = lambda messages: server.ask("POST", "/api/chat", json.dumps(
+        {"model": "tiny", "messages": messages, "stream": False, "options": {"num_predict": 8}}).encode(),
+        {"Content-Type": "application/x-www-form-urlencoded"})
+    status, _, body = chat(good)
+    assert status == 200 and not re.search("[aeiou]", json.loads(body)["message"]["content"])
+    status, _, body = chat(bad)
+    assert status == 400 and "project" in json.loads(body)["error"]
+
+    lines = [{"custom_id": name, "method": "POST", "url": "/v1/chat/completions",
+              "body": {"model": "tiny", "messages": messages, "max_tokens": 8}}
+             for name, messages in (("good", good), ("bad", bad))]
+    form = b"".join(b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n' % part for part in [
+        (b"purpose", b"", b"batch"),
+        (b"file", b'; filename="in.jsonl"', "\n".join(map(json.dumps, lines)).encode())]) + b"--x--\r\n"
+    upload = server.ask("POST", "/v1/files", form, {"Content-Type": "multipart/form-data; boundary=x"})
+    assert upload[0] == 200, upload
+    batch = server.json("POST", "/v1/batches", {"input_file_id": json.loads(upload[2])["id"],
+                                                "endpoint": "/v1/chat/completions", "completion_window": "24h"})
+    ended = lambda: server.json("GET", f"/v1/batches/{batch['id']}")["status"] == "completed"
+    server.wait(ended, "the batch does not end")
+    batch = server.json("GET", f"/v1/batches/{batch['id']}")
+    results = [json.loads(server.ask("GET", f"/v1/files/{batch[name]}/content")[2])
+               for name in ("output_file_id", "error_file_id")]
+    assert [result["custom_id"] for result in results] == ["good", "bad"]
+    answer = results[0]["response"]["body"]["choices"][0]["message"]["content"]
+    assert not re.search("[aeiou]", answer)
+    assert results[1]["response"]["body"]["error"]["code"] == "content_filter"
