@@ -114,7 +114,7 @@ Result<Plan> MakePlan(const QuantizeOptions& options, const formats::GgufFile& m
   Plan plan;
   for (size_t i = 0; i < types.size(); ++i) {
     const formats::TensorInfo& tensor = model.tensors()[i];
-    formats::TensorRetyping retyping{.dtype = types[i], .search = true};
+    formats::TensorRetyping retyping{.dtype = types[i]};
     if (options.importance_file && IsQuantized(types[i]) && types[i] != tensor.dtype) {
       ADIT_ASSIGN_OR_RETURN(std::vector<float> means,
                             importance.For(tensor.name, tensor.row_elements(), *options.importance_file));

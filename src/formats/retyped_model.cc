@@ -112,12 +112,12 @@ class RetypedModel final : public GgufFile {
 };
 
 void Encode(const TensorRetyping& retyping, const float* rows, int64_t num_rows, int64_t row_elements, std::byte* out) {
-  const SearchEncodeFunction search = retyping.search ? SearchEncodeFor(retyping.dtype) : nullptr;
+  const SearchEncodeFunction search = retyping.importance.empty() ? nullptr : SearchEncodeFor(retyping.dtype);
   if (search == nullptr) return EncodeFor(retyping.dtype)(rows, out, num_rows * row_elements);
-  const float* importance = retyping.importance.empty() ? nullptr : retyping.importance.data();
   const size_t row_bytes = RowBytes(retyping.dtype, row_elements);
   for (int64_t row = 0; row < num_rows; ++row) {
-    search(rows + row * row_elements, importance, out + static_cast<size_t>(row) * row_bytes, row_elements);
+    search(rows + row * row_elements, retyping.importance.data(), out + static_cast<size_t>(row) * row_bytes,
+           row_elements);
   }
 }
 

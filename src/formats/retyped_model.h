@@ -46,9 +46,8 @@ Result<std::unique_ptr<GgufFile>> Retyped(std::unique_ptr<GgufFile> model, const
 // How one tensor is to be read.
 struct TensorRetyping {
   DType dtype = DType::kF32;
-  // Scales are searched for (SearchEncodeFor) where the type has a search, each column's error counting by `importance`
-  // [row_elements], or by the elements alone where it is empty. It outlives the model.
-  bool search = false;
+  // What the error of each column counts, [row_elements], for types whose scales are searched for (SearchEncodeFor);
+  // empty: as EncodeFor does it. It outlives the model.
   std::span<const float> importance = {};
 };
 
