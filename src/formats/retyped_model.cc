@@ -111,16 +111,6 @@ class RetypedModel final : public GgufFile {
   std::unordered_map<std::string_view, size_t> index_;
 };
 
-void Encode(const TensorRetyping& retyping, const float* rows, int64_t num_rows, int64_t row_elements, std::byte* out) {
-  const SearchEncodeFunction search = retyping.importance.empty() ? nullptr : SearchEncodeFor(retyping.dtype);
-  if (search == nullptr) return EncodeFor(retyping.dtype)(rows, out, num_rows * row_elements);
-  const size_t row_bytes = RowBytes(retyping.dtype, row_elements);
-  for (int64_t row = 0; row < num_rows; ++row) {
-    search(rows + row * row_elements, retyping.importance.data(), out + static_cast<size_t>(row) * row_bytes,
-           row_elements);
-  }
-}
-
 void RetypedModel::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const {
   const Origin& from = origins_[static_cast<size_t>(&tensor - tensors_.data())];
   const TensorInfo& origin = *from.tensor;
@@ -143,7 +133,9 @@ void RetypedModel::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t
       rows = origin.data.data() + static_cast<size_t>(first_row + row) * origin.row_bytes();
     }
     Traits(origin.dtype).decode(rows, floats.data(), count * row_elements);
-    Encode(from.retyping, floats.data(), count, row_elements, out + static_cast<size_t>(row) * tensor.row_bytes());
+    const std::span<const float> importance = from.retyping.importance;
+    EncodeRows(tensor.dtype, floats.data(), importance.empty() ? nullptr : importance.data(),
+               out + static_cast<size_t>(row) * tensor.row_bytes(), count, row_elements);
   }
   if (origin.is_computed()) return;
   model_->Release(origin.data.subspan(static_cast<size_t>(first_row) * origin.row_bytes(),

@@ -9,7 +9,6 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "quant/outer_products.h"
-#include "tensor/encode.h"
 #include "tensor/encode_search.h"
 
 namespace adit::quant {
@@ -179,16 +178,11 @@ void GptqFactor::EncodeRows(DType dtype, const float* weights, int64_t num_rows,
   const auto block_bytes = static_cast<size_t>(traits.block_bytes);
   const int64_t blocks_per_row = n_ / traits.block_elements;
   const size_t row_bytes = RowBytes(dtype, n_);
-  const SearchEncodeFunction search = SearchEncodeFor(dtype);
   std::vector<BlockGrid> grids;
   grids.reserve(static_cast<size_t>(num_rows * blocks_per_row));
   for (int64_t row = 0; row < num_rows; ++row) {
     std::byte* blocks = out + static_cast<size_t>(row) * row_bytes;
-    if (search != nullptr) {
-      search(weights + row * n_, importance_.data(), blocks, n_);
-    } else {
-      EncodeFor(dtype)(weights + row * n_, blocks, n_);
-    }
+    adit::EncodeRows(dtype, weights + row * n_, importance_.data(), blocks, 1, n_);
     for (int64_t b = 0; b < blocks_per_row; ++b)
       grids.push_back(GridOf(dtype, blocks + static_cast<size_t>(b) * block_bytes));
   }

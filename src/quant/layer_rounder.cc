@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "quant/awq.h"
-#include "tensor/encode.h"
 #include "tensor/encode_search.h"
 
 namespace adit::quant {
@@ -173,7 +172,6 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
   const int64_t num_rows = origin.num_rows();
   const int64_t n = origin.row_elements();
   const size_t row_bytes = RowBytes(tensor.dtype, n);
-  const SearchEncodeFunction search = SearchEncodeFor(tensor.dtype);
   std::vector<std::byte> bytes(static_cast<size_t>(num_rows) * row_bytes);
   constexpr int64_t kStep = 16;
   context_.team.Run([&](Worker& worker) {
@@ -185,12 +183,8 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
       std::byte* out = bytes.data() + static_cast<size_t>(first) * row_bytes;
       if (factor != nullptr) {
         factor->EncodeRows(tensor.dtype, rows.data(), count, out);
-      } else if (search != nullptr) {
-        for (int64_t row = 0; row < count; ++row) {
-          search(rows.data() + row * n, importance.data(), out + static_cast<size_t>(row) * row_bytes, n);
-        }
       } else {
-        EncodeFor(tensor.dtype)(rows.data(), out, count * n);
+        adit::EncodeRows(tensor.dtype, rows.data(), importance.data(), out, count, n);
       }
     }
   });

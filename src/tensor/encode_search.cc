@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tensor/block_codes_internal.h"
+#include "tensor/encode.h"
 #include "tensor/encode_fit_internal.h"
 #include "tensor/encode_search_internal.h"
 #include "tensor/iq4_xs.h"
@@ -127,6 +128,16 @@ SearchEncodeFunction SearchEncodeFor(DType dtype) {
       return &EncodeIQ4XS;
     default:
       return nullptr;
+  }
+}
+
+void EncodeRows(DType dtype, const float* rows, const float* importance, std::byte* out, int64_t num_rows,
+                int64_t row_elements) noexcept {
+  const SearchEncodeFunction search = importance == nullptr ? nullptr : SearchEncodeFor(dtype);
+  if (search == nullptr) return EncodeFor(dtype)(rows, out, num_rows * row_elements);
+  const size_t row_bytes = RowBytes(dtype, row_elements);
+  for (int64_t row = 0; row < num_rows; ++row) {
+    search(rows + row * row_elements, importance, out + static_cast<size_t>(row) * row_bytes, row_elements);
   }
 }
 

@@ -18,6 +18,11 @@ using SearchEncodeFunction = void (*)(const float* values, const float* importan
 // Null for the other types.
 SearchEncodeFunction SearchEncodeFor(DType dtype);
 
+// num_rows rows of row_elements floats, by the search with `importance` [row_elements] for each row; by EncodeFor for
+// types that have no search, and where `importance` is null.
+void EncodeRows(DType dtype, const float* rows, const float* importance, std::byte* out, int64_t num_rows,
+                int64_t row_elements) noexcept;
+
 }  // namespace adit
 
 #endif  // ADIT_TENSOR_ENCODE_SEARCH_H_
