@@ -16,8 +16,6 @@
 namespace adit::kernels {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 int NumHeads(const AttentionShape& shape) { return shape.num_kv_heads * shape.heads_per_kv; }
 
 // A query whose scores spread over some units, with a few that stand out.
@@ -171,7 +169,7 @@ std::vector<float> EmptyStates(const AttentionShape& shape, int64_t num_states) 
   std::vector<float> states(static_cast<size_t>(num_states * state_floats), std::numeric_limits<float>::quiet_NaN());
   for (int64_t i = 0; i < num_states; ++i) {
     float* state = states.data() + i * state_floats;
-    state[0] = -kInfinity;
+    state[0] = -std::numeric_limits<float>::infinity();
     std::fill_n(state + 1, shape.v_dim + 1, 0.0f);
   }
   return states;

@@ -8,9 +8,7 @@
 namespace adit::models {
 namespace {
 
-// Far above any model there is; they keep products of sizes within 64 bits.
-constexpr int64_t kMaxDim = int64_t{1} << 24;
-constexpr int64_t kMaxLayers = 4096;
+// Far above any model there is.
 constexpr int64_t kMaxHeadDim = 1024;
 constexpr int64_t kMaxContext = int64_t{1} << 31;
 // Of LongRoPE (Ding et al. 2024): divisors for sequences up to the original context, and for longer ones.

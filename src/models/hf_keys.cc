@@ -5,14 +5,13 @@
 
 #include "base/error.h"
 #include "formats/quoted.h"
+#include "models/model_spec.h"
 
 namespace adit::models {
 namespace {
 
 // Far above any model there is; GgufKeys checks again.
-constexpr int64_t kMaxDim = int64_t{1} << 24;
 constexpr int64_t kMaxHfContext = int64_t{1} << 31;
-constexpr int64_t kMaxLayers = 4096;
 
 }  // namespace
 

@@ -14,6 +14,10 @@
 
 namespace adit::models {
 
+// What a checkpoint may say of sizes: far above any model there is, and products of them stay within 64 bits.
+inline constexpr int64_t kMaxDim = int64_t{1} << 24;
+inline constexpr int64_t kMaxLayers = 4096;
+
 // What mixes tokens, and what works on each by itself. A further kind is one more alternative here and one more block
 // in nn.
 using MixerSpec = std::variant<nn::AttentionBlockConfig>;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sched/test_workload.h"
+
 namespace adit::sched {
 namespace {
 
@@ -19,12 +21,6 @@ constexpr std::array kAllPolicies = {Policy::kFcfs, Policy::kPriority, Policy::k
 constexpr std::array kAllBatchings = {Batching::kContinuous, Batching::kStatic};
 
 LengthDistribution Lengths(std::string_view text) { return *LengthDistribution::Parse(text); }
-
-Workload Made(const WorkloadOptions& options) {
-  Result<Workload> workload = Workload::Create(options);
-  EXPECT_TRUE(workload.ok()) << workload.status().ToString();
-  return *std::move(workload);
-}
 
 // A pool that is ample for 64 sequences of chat size, unless told otherwise.
 SimulatorOptions Usual(int32_t num_pages = 4096) {

@@ -10,18 +10,13 @@
 
 #include "sched/arrival_feed.h"
 #include "sched/sequence.h"
+#include "sched/test_workload.h"
 
 namespace adit::sched {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Workload Made(const WorkloadOptions& options) {
-  Result<Workload> workload = Workload::Create(options);
-  EXPECT_TRUE(workload.ok()) << workload.status().ToString();
-  return *std::move(workload);
-}
 
 std::vector<int32_t> NewTokens(const Workload& workload, int64_t index) {
   std::vector<int32_t> tokens;

@@ -12,6 +12,7 @@
 
 #include "tokenizer/naive_bpe.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/test_models.h"
 #include "tokenizer/test_vocabulary.h"
 
 namespace adit::tokenizer {
@@ -32,12 +33,6 @@ std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& t
   std::vector<std::string> pieces;
   for (const int32_t id : tokenizer.Encode(text, parse_special, false)) pieces.emplace_back(tokenizer.Piece(id));
   return pieces;
-}
-
-std::string DecodeAll(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
-  auto text = tokenizer.Decode(ids, /*with_special=*/true);
-  EXPECT_TRUE(text.ok());
-  return text.ok() ? *text : std::string();
 }
 
 TEST(ByteLevelBpe, MergesWithinWordsByRank) {

@@ -13,7 +13,7 @@ namespace adit::tokenizer {
 namespace {
 
 // As the decoder of BERT's tokenizer.json writes words: a space before each but the first, and none before marks.
-DecodeTable LoadTexts(const Vocabulary& vocabulary) {
+DecodeTable LoadWordTexts(const Vocabulary& vocabulary) {
   PieceTable bytes;
   PieceTable first;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Tokenizer>> GgufWordPiece::Load(const formats::GgufMetada
   ADIT_ASSIGN_OR_RETURN(options.lowercase, metadata.BoolOr("tokenizer.ggml.normalizer.lowercase", true));
   ADIT_ASSIGN_OR_RETURN(options.strip_accents, metadata.BoolOr("tokenizer.ggml.normalizer.strip_accents", true));
   WordPieceModel model(TextTokens(vocabulary), {.unknown = special.unknown.value_or(-1)});
-  DecodeTable texts = LoadTexts(vocabulary);
+  DecodeTable texts = LoadWordTexts(vocabulary);
   SpecialMatcher matcher = MatcherByType(vocabulary);
   return std::unique_ptr<Tokenizer>(new GgufWordPiece(
       {std::move(vocabulary), std::move(special), std::move(texts), std::move(matcher)}, options, std::move(model)));

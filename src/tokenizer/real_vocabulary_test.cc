@@ -15,12 +15,6 @@ namespace {
 using testing::ElementsAre;
 using Ids = std::vector<int32_t>;
 
-std::string DecodeAll(const Tokenizer& tokenizer, const Ids& ids) {
-  auto text = tokenizer.Decode(ids, /*with_special=*/true);
-  EXPECT_TRUE(text.ok());
-  return text.ok() ? *text : std::string();
-}
-
 void ExpectIds(const Tokenizer& tokenizer, const std::string& text, const Ids& ids) {
   EXPECT_EQ(tokenizer.Encode(text, false, false), ids) << text;
   EXPECT_EQ(DecodeAll(tokenizer, ids), text);

@@ -12,6 +12,7 @@
 
 #include "tokenizer/lenient_utf8.h"
 #include "tokenizer/naive_bpe.h"
+#include "tokenizer/test_models.h"
 #include "tokenizer/test_vocabulary.h"
 
 namespace adit::tokenizer {
@@ -36,12 +37,6 @@ std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& t
   std::vector<std::string> pieces;
   for (const int32_t id : tokenizer.Encode(text, parse_special, false)) pieces.emplace_back(tokenizer.Piece(id));
   return pieces;
-}
-
-std::string DecodeAll(const Tokenizer& tokenizer, const std::vector<int32_t>& ids, bool with_special = true) {
-  auto text = tokenizer.Decode(ids, with_special);
-  EXPECT_TRUE(text.ok());
-  return text.ok() ? *text : std::string();
 }
 
 TEST(SentencePieceBpe, MergesTheHighestScoreFirst) {

@@ -16,6 +16,12 @@ std::unique_ptr<Tokenizer> OpenTokenizer(const std::string& path) {
   return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
 }
 
+std::string DecodeAll(const Tokenizer& tokenizer, std::span<const int32_t> ids, bool with_special) {
+  auto text = tokenizer.Decode(ids, with_special);
+  EXPECT_TRUE(text.ok());
+  return text.ok() ? *text : std::string();
+}
+
 std::optional<std::string> FindModel(const std::string& name) {
   for (const char* folder : {ADIT_SOURCE_DIR "/models/", ADIT_SOURCE_DIR "/../models/"}) {
     if (std::filesystem::exists(folder + name)) return folder + name;

@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "tokenizer/tokenizer.h"
 
-// Real models, for tests that skip without them.
+// What tests of tokenizers share, and real models, for tests that skip without them.
 namespace adit::tokenizer {
 
 inline constexpr char kSmolLm2[] = "SmolLM2-135M-Instruct.Q4_1.gguf";
@@ -18,6 +20,9 @@ inline constexpr char kGemma3[] = "gemma-3-270m-q4_k_m.gguf";
 
 // The tokenizer of a GGUF file; null, and a failure of the test, where there is none.
 std::unique_ptr<Tokenizer> OpenTokenizer(const std::string& path);
+
+// The text of these ids; empty, and a failure of the test, where they have none.
+std::string DecodeAll(const Tokenizer& tokenizer, std::span<const int32_t> ids, bool with_special = true);
 
 // Where the model lies: in models/ or in ../models/ of the source tree.
 std::optional<std::string> FindModel(const std::string& name);
