@@ -150,6 +150,8 @@ Result<int> Run(const EmbedOptions& options) {
   engine::EmbedderOptions wanted{.normalize = options.normalize};
   ADIT_ASSIGN_OR_RETURN(wanted.pooling,
                         options.pooling ? engine::ParsePooling(*options.pooling) : engine::PoolingOf(model->file()));
+  // Of a classifier too embeddings are wanted, unless its own numbers are asked for.
+  if (!options.pooling && wanted.pooling == engine::Pooling::kRank) wanted.pooling = engine::Pooling::kCls;
   ADIT_ASSIGN_OR_RETURN(wanted.kv_types, ChosenKvTypes(options.engine));
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::Embedder> embedder,
                         engine::Embedder::Create(model->spec(), model->weights(), model->exec_context(), wanted));

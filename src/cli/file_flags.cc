@@ -73,7 +73,8 @@ void AddEmbed(CLI::App& app, EmbedOptions& out) {
     out.pooling = text;
     return engine::ParsePooling(text).status();
   };
-  AddRead(app, "--pooling", read_pooling, "mean, cls, last, or none: one for each token [the model's, else mean]",
+  AddRead(app, "--pooling", read_pooling,
+          "mean, cls, last, none: one for each token, or rank: a classifier's numbers [the model's, else mean]",
           "NAME");
   AddSwitch(app, "--normalize", out.normalize, "Scale each embedding to length 1");
   AddSwitch(app, "--truncate", out.truncate, "Cut texts that are longer than the model's context");

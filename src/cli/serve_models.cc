@@ -57,6 +57,8 @@ Result<std::unique_ptr<engine::EmbeddingEngine>> StartEmbedder(const ServeOption
                         options.pooling ? engine::ParsePooling(*options.pooling) : engine::PoolingOf(model.file()));
   // One for each token is what a request may ask for; who does not say wants one.
   if (wanted.embedder.pooling == engine::Pooling::kNone) wanted.embedder.pooling = engine::Pooling::kMean;
+  // So do classifiers, of which embeddings may be asked too.
+  if (wanted.embedder.pooling == engine::Pooling::kRank) wanted.embedder.pooling = engine::Pooling::kCls;
   wanted.embedder.normalize = true;
   ADIT_ASSIGN_OR_RETURN(wanted.embedder.kv_types, ChosenKvTypes(options.engine));
   wanted.embedder.max_batch_tokens = options.scheduler.max_batch_tokens;

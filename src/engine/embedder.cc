@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "models/classifier.h"
 
 namespace adit::engine {
 namespace {
@@ -16,14 +17,15 @@ int64_t Size(const std::vector<int32_t>& text) { return static_cast<int64_t>(tex
 
 }  // namespace
 
-Embedder::Embedder(const models::ModelSpec& spec, nn::KvLayout layout, const EmbedderOptions& options)
-    : spec_(spec), layout_(std::move(layout)), options_(options) {}
+Embedder::Embedder(const models::ModelSpec& spec, const models::ClassifierWeights& classifier, nn::KvLayout layout,
+                   const EmbedderOptions& options)
+    : spec_(spec), classifier_(classifier), layout_(std::move(layout)), options_(options) {}
 
 Result<std::unique_ptr<Embedder>> Embedder::Create(const models::ModelSpec& spec, const models::ModelWeights& weights,
                                                    const nn::ExecContext& context, const EmbedderOptions& options) {
   nn::KvLayout layout(spec.CacheSpecs(), options.kv_types.k.value_or(kernels::KvType::kF32),
                       options.kv_types.v.value_or(kernels::KvType::kF32), kBlockSize);
-  std::unique_ptr<Embedder> embedder(new Embedder(spec, std::move(layout), options));
+  std::unique_ptr<Embedder> embedder(new Embedder(spec, weights.classifier, std::move(layout), options));
   int64_t max_tokens = std::max<int64_t>(1, options.max_batch_tokens);
   if (spec.NeedsWholeSequences()) max_tokens = std::max(max_tokens, spec.context_length);
   ADIT_ASSIGN_OR_RETURN(embedder->forward_,
@@ -55,6 +57,10 @@ Result<std::vector<std::vector<float>>> Embedder::Embed(std::span<const std::vec
                                                         std::span<const EmbeddingForm> forms) {
   ADIT_CHECK(forms.size() == texts.size());
   ADIT_RETURN_IF_ERROR(Check(texts));
+  const bool classifies = spec_.classifier.num_labels > 0;
+  for (const EmbeddingForm& form : forms) {
+    if (form.pooling == Pooling::kRank && !classifies) return InvalidArgument("the model is no classifier");
+  }
   std::vector<Pooler> poolers;
   poolers.reserve(texts.size());
   for (const EmbeddingForm& form : forms) poolers.emplace_back(form.pooling, spec_.hidden_dim);
@@ -64,11 +70,15 @@ Result<std::vector<std::vector<float>>> Embedder::Embed(std::span<const std::vec
     int64_t num_tokens = Size(texts[begin]);
     while (end < texts.size() && num_tokens + Size(texts[end]) <= max_batch_tokens()) num_tokens += Size(texts[end++]);
     ADIT_RETURN_IF_ERROR(ReserveKv(texts, begin, end));
-    RunTexts(texts, begin, end, poolers);
+    RunTexts(texts, forms, begin, end, poolers);
     begin = end;
   }
   std::vector<std::vector<float>> embeddings;
-  for (size_t i = 0; i < poolers.size(); ++i) embeddings.push_back(poolers[i].Finish(forms[i].normalize));
+  for (size_t i = 0; i < poolers.size(); ++i) {
+    const bool ranks = forms[i].pooling == Pooling::kRank;
+    std::vector<float> pooled = poolers[i].Finish(forms[i].normalize && !ranks);
+    embeddings.push_back(ranks ? models::Classify(classifier_, pooled) : std::move(pooled));
+  }
   return embeddings;
 }
 
@@ -92,25 +102,25 @@ Status Embedder::ReserveKv(std::span<const std::vector<int32_t>> texts, size_t b
   return Status();
 }
 
-void Embedder::RunTexts(std::span<const std::vector<int32_t>> texts, size_t begin, size_t end,
-                        std::vector<Pooler>& poolers) {
+void Embedder::RunTexts(std::span<const std::vector<int32_t>> texts, std::span<const EmbeddingForm> forms, size_t begin,
+                        size_t end, std::vector<Pooler>& poolers) {
   if (end - begin > 1) {
     std::vector<Stretch> stretches;
     for (size_t text = begin; text < end; ++text) {
       stretches.push_back({.text = text, .first_position = 0, .num_rows = Size(texts[text])});
     }
-    RunPass(texts, begin, stretches, poolers);
+    RunPass(texts, forms, begin, stretches, poolers);
     return;
   }
   for (int64_t done = 0; done < Size(texts[begin]); done += max_batch_tokens()) {
     const Stretch stretch = {
         .text = begin, .first_position = done, .num_rows = std::min(max_batch_tokens(), Size(texts[begin]) - done)};
-    RunPass(texts, begin, std::span(&stretch, 1), poolers);
+    RunPass(texts, forms, begin, std::span(&stretch, 1), poolers);
   }
 }
 
-void Embedder::RunPass(std::span<const std::vector<int32_t>> texts, size_t first_text,
-                       std::span<const Stretch> stretches, std::vector<Pooler>& poolers) {
+void Embedder::RunPass(std::span<const std::vector<int32_t>> texts, std::span<const EmbeddingForm> forms,
+                       size_t first_text, std::span<const Stretch> stretches, std::vector<Pooler>& poolers) {
   std::vector<int32_t> tokens;
   std::vector<nn::SequenceRows> sequences;
   for (const Stretch& stretch : stretches) {
@@ -120,6 +130,7 @@ void Embedder::RunPass(std::span<const std::vector<int32_t>> texts, size_t first
                          .num_rows = stretch.num_rows,
                          .first_position = stretch.first_position,
                          .block_tables = std::span(block_table_views_).subspan(first_table, layout_.num_groups()),
+                         .second_text = forms[stretch.text].second_text,
                          .long_rope = spec_.IsLong(Size(text))});
     const auto rows =
         std::span(text).subspan(static_cast<size_t>(stretch.first_position), static_cast<size_t>(stretch.num_rows));

@@ -40,8 +40,8 @@ class Embedder {
   Status Check(std::span<const std::vector<int32_t>> texts) const;
 
   // The embeddings of texts, each given by its tokens, as Pooler::Finish says. InvalidArgument, naming the text by its
-  // index, for one without tokens, with more than the model's context, or with one outside the vocabulary;
-  // ResourceExhausted when their keys and values find no memory.
+  // index, for one without tokens, with more than the model's context, or with one outside the vocabulary, and for
+  // kRank with a model that is no classifier; ResourceExhausted when their keys and values find no memory.
   Result<std::vector<std::vector<float>>> Embed(std::span<const std::vector<int32_t>> texts);
   // The same in forms other than the options': one for each text.
   Result<std::vector<std::vector<float>>> Embed(std::span<const std::vector<int32_t>> texts,
@@ -55,14 +55,17 @@ class Embedder {
     int64_t num_rows;
   };
 
-  Embedder(const models::ModelSpec& spec, nn::KvLayout layout, const EmbedderOptions& options);
+  Embedder(const models::ModelSpec& spec, const models::ClassifierWeights& classifier, nn::KvLayout layout,
+           const EmbedderOptions& options);
   Status ReserveKv(std::span<const std::vector<int32_t>> texts, size_t begin, size_t end);
   // Runs texts [begin, end), whose pages are there, and adds their states to `poolers`.
-  void RunTexts(std::span<const std::vector<int32_t>> texts, size_t begin, size_t end, std::vector<Pooler>& poolers);
-  void RunPass(std::span<const std::vector<int32_t>> texts, size_t first_text, std::span<const Stretch> stretches,
-               std::vector<Pooler>& poolers);
+  void RunTexts(std::span<const std::vector<int32_t>> texts, std::span<const EmbeddingForm> forms, size_t begin,
+                size_t end, std::vector<Pooler>& poolers);
+  void RunPass(std::span<const std::vector<int32_t>> texts, std::span<const EmbeddingForm> forms, size_t first_text,
+               std::span<const Stretch> stretches, std::vector<Pooler>& poolers);
 
   const models::ModelSpec& spec_;
+  const models::ClassifierWeights& classifier_;
   const nn::KvLayout layout_;
   const EmbedderOptions options_;
   std::unique_ptr<models::ForwardPass> forward_;

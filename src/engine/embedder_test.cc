@@ -12,6 +12,7 @@
 
 #include "base/worker_team.h"
 #include "kernels/dispatch.h"
+#include "models/hf_model.h"
 #include "models/registry.h"
 #include "support/safetensors_reader.h"
 
@@ -33,7 +34,7 @@ struct Model {
 Result<std::unique_ptr<Model>> Load(const std::string& path, const std::string& isa, int num_threads,
                                     const EmbedderOptions& options) {
   auto model = std::make_unique<Model>();
-  ADIT_ASSIGN_OR_RETURN(model->file, formats::GgufFile::Open(path));
+  ADIT_ASSIGN_OR_RETURN(model->file, models::OpenModelFiles(path));
   ADIT_ASSIGN_OR_RETURN(model->spec, models::SpecFromGguf(*model->file));
   ADIT_ASSIGN_OR_RETURN(model->team, WorkerTeam::Create(num_threads));
   ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels(isa));
@@ -106,16 +107,17 @@ TEST(Embedder, AgreesWithTheReferenceOnSentenceEmbeddings) {
     if (!set.available) continue;
     for (const Case& c : {Case{Pooling::kMean, false, ".mean"}, Case{Pooling::kMean, true, ".embedding"},
                           Case{Pooling::kCls, false, ".cls"}, Case{Pooling::kNone, false, ".last_hidden"}}) {
-      auto model =
-          Load(Bert() + "model-f32.gguf", set.table->name, 2, {.pooling = c.pooling, .normalize = c.normalize});
-      ASSERT_TRUE(model.ok()) << model.status().ToString();
-      auto got = (*model)->embedder->Embed(texts);
-      ASSERT_TRUE(got.ok()) << got.status().ToString();
-      for (size_t i = 0; i < texts.size(); ++i) {
-        const std::vector<float> want = tensors->at(names[i] + c.golden).Floats();
-        ASSERT_EQ((*got)[i].size(), want.size());
-        for (size_t j = 0; j < want.size(); ++j) {
-          ASSERT_NEAR((*got)[i][j], want[j], 2e-5) << set.table->name << c.golden << ", text " << i;
+      for (const std::string& path : {Bert() + "model-f32.gguf", Bert()}) {
+        auto model = Load(path, set.table->name, 2, {.pooling = c.pooling, .normalize = c.normalize});
+        ASSERT_TRUE(model.ok()) << model.status().ToString();
+        auto got = (*model)->embedder->Embed(texts);
+        ASSERT_TRUE(got.ok()) << got.status().ToString();
+        for (size_t i = 0; i < texts.size(); ++i) {
+          const std::vector<float> want = tensors->at(names[i] + c.golden).Floats();
+          ASSERT_EQ((*got)[i].size(), want.size());
+          for (size_t j = 0; j < want.size(); ++j) {
+            ASSERT_NEAR((*got)[i][j], want[j], 2e-5) << path << ", " << set.table->name << c.golden << ", text " << i;
+          }
         }
       }
     }

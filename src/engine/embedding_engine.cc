@@ -16,6 +16,7 @@ struct EmbeddingHandle::Job {
   std::function<void()> on_ready;
   // Guarded by Shared::mutex. A text's tokens are gone once a pass has taken them.
   std::vector<std::vector<int32_t>> texts;
+  std::vector<int64_t> second_texts;  // constant
   size_t num_taken = 0;
   size_t num_done = 0;
   Embeddings embeddings;
@@ -86,7 +87,11 @@ Result<EmbeddingHandle> EmbeddingEngine::Submit(EmbeddingRequest request, std::f
   ADIT_RETURN_IF_ERROR(embedder_->Check(request.texts));
   if (request.texts.empty()) return InvalidArgument("there is no text");
   auto job = std::make_shared<Job>();
+  if (!request.second_texts.empty() && request.second_texts.size() != request.texts.size()) {
+    return InvalidArgument("{} texts have {} second texts", request.texts.size(), request.second_texts.size());
+  }
   job->form = request.form;
+  job->second_texts = std::move(request.second_texts);
   job->priority = request.priority;
   job->on_ready = std::move(on_ready);
   job->embeddings.resize(request.texts.size());
@@ -155,8 +160,9 @@ EmbeddingEngine::Pass EmbeddingEngine::TakeTexts() {
       found = true;
       pass.num_tokens += size;
       pass.from.push_back({.job = *at, .text = job.num_taken});
-      pass.texts.push_back(std::move(job.texts[job.num_taken++]));
       pass.forms.push_back(job.form);
+      if (!job.second_texts.empty()) pass.forms.back().second_text = job.second_texts[job.num_taken];
+      pass.texts.push_back(std::move(job.texts[job.num_taken++]));
     }
   }
   // Who has had a turn stands behind the others.

@@ -22,8 +22,9 @@ struct EmbeddingEngineOptions {
 
 struct EmbeddingRequest {
   std::vector<std::vector<int32_t>> texts;  // token ids of each
-  EmbeddingForm form;
-  int32_t priority = 0;  // lower runs first
+  EmbeddingForm form;                       // of each
+  std::vector<int64_t> second_texts;        // EmbeddingForm::second_text of each, or empty: none is a pair
+  int32_t priority = 0;                     // lower runs first
 };
 
 // The embeddings of a request's texts, in their order.

@@ -21,7 +21,8 @@ Result<Pooling> ParsePooling(std::string_view name) {
   if (name == "mean") return Pooling::kMean;
   if (name == "cls") return Pooling::kCls;
   if (name == "last") return Pooling::kLast;
-  return InvalidArgument("pooling '{}' is not one of none, mean, cls, last", name);
+  if (name == "rank") return Pooling::kRank;
+  return InvalidArgument("pooling '{}' is not one of none, mean, cls, last, rank", name);
 }
 
 std::string_view PoolingName(Pooling pooling) {
@@ -34,6 +35,8 @@ std::string_view PoolingName(Pooling pooling) {
       return "cls";
     case Pooling::kLast:
       return "last";
+    case Pooling::kRank:
+      return "rank";
   }
   return "unknown";
 }
@@ -56,9 +59,11 @@ Result<Pooling> PoolingOf(const formats::GgufFile& file) {
       return Pooling::kCls;
     case 3:
       return Pooling::kLast;
+    case 4:
+      return Pooling::kRank;
     default:
-      return Unsupported("gguf: {}: {} is {}; this build knows 0 (none), 1 (mean), 2 (cls) and 3 (last)", file.path(),
-                         key, type);
+      return Unsupported("gguf: {}: {} is {}; this build knows 0 (none), 1 (mean), 2 (cls), 3 (last) and 4 (rank)",
+                         file.path(), key, type);
   }
 }
 
@@ -70,6 +75,7 @@ void Pooler::Add(const float* hidden) {
       for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += static_cast<double>(hidden[i]);
       return;
     case Pooling::kCls:
+    case Pooling::kRank:
       if (num_tokens_ == 1) states_.assign(hidden, hidden + hidden_dim_);
       return;
     case Pooling::kLast:

@@ -2,6 +2,7 @@
 #define ADIT_ENGINE_POOLING_H_
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -16,15 +17,18 @@ enum class Pooling : uint8_t {
   kMean,  // their mean
   kCls,   // that of the first token
   kLast,  // that of the last token
+  kRank,  // what a classifier makes of that of the first token: a number for each label
 };
 
 // How the embedding of one text is made.
 struct EmbeddingForm {
   Pooling pooling = Pooling::kMean;
   bool normalize = false;  // to Euclidean length 1
+  // The token that the second text of a pair begins with; none is by itself.
+  int64_t second_text = std::numeric_limits<int64_t>::max();
 };
 
-// "none", "mean", "cls" or "last".
+// "none", "mean", "cls", "last" or "rank".
 Result<Pooling> ParsePooling(std::string_view name);
 std::string_view PoolingName(Pooling pooling);
 // Whether the file has a pooling_type: it is of a model that is made for embeddings.
@@ -32,7 +36,8 @@ bool TellsPooling(const formats::GgufFile& file);
 // What the file's pooling_type says; kMean where it says nothing. Unsupported for a kind that is not one of Pooling.
 Result<Pooling> PoolingOf(const formats::GgufFile& file);
 
-// Takes the hidden states of one text, in order, and gives its embedding. The same bits however they come.
+// Takes the hidden states of one text, in order, and gives its embedding; with kRank, what the classifier reads. The
+// same bits however they come.
 class Pooler {
  public:
   Pooler(Pooling pooling, int64_t hidden_dim) : pooling_(pooling), hidden_dim_(hidden_dim) {}

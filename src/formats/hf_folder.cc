@@ -77,6 +77,7 @@ HfFolder HfFolder::Of(Json config, Json generation_config) {
   HfFolder folder("folder", SafetensorsFolder());
   folder.config_ = std::move(config);
   folder.generation_config_ = std::move(generation_config);
+  folder.pooling_config_ = Json(Json::Object());
   folder.tokenizer_config_ = Json(Json::Object());
   return folder;
 }
@@ -90,6 +91,7 @@ Result<HfFolder> HfFolder::Open(const std::string& path) {
   HfFolder folder(path, *std::move(weights));
   folder.config_ = std::move(config);
   ADIT_ASSIGN_OR_RETURN(folder.generation_config_, ReadObject(path + "/generation_config.json", /*required=*/false));
+  ADIT_ASSIGN_OR_RETURN(folder.pooling_config_, ReadObject(path + "/1_Pooling/config.json", /*required=*/false));
   ADIT_ASSIGN_OR_RETURN(folder.tokenizer_config_, ReadObject(path + "/tokenizer_config.json", /*required=*/false));
   ADIT_RETURN_IF_ERROR(folder.ReadChatTemplate());
   return folder;

@@ -24,6 +24,8 @@ class HfFolder {
   JsonFields config() const { return {config_, path_ + "/config.json"}; }
   // An empty object where the file is not there.
   JsonFields generation_config() const { return {generation_config_, path_ + "/generation_config.json"}; }
+  // Of 1_Pooling/config.json, which folders of sentence-transformers have; else an empty object.
+  JsonFields pooling_config() const { return {pooling_config_, path_ + "/1_Pooling/config.json"}; }
   JsonFields tokenizer_config() const { return {tokenizer_config_, path_ + "/tokenizer_config.json"}; }
   // Of chat_template.jinja, else of tokenizer_config.json; empty when there is none.
   const std::string& chat_template() const { return chat_template_; }
@@ -39,6 +41,7 @@ class HfFolder {
   std::string path_;
   Json config_;
   Json generation_config_;
+  Json pooling_config_;
   Json tokenizer_config_;
   std::string chat_template_;
   SafetensorsFolder weights_;

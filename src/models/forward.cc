@@ -99,6 +99,7 @@ class ForwardPass::State {
   void Forward(Worker& worker, const nn::Pass& pass, const Ends& ends) const;
   void Embed(Worker& worker, const nn::Pass& pass, const float* input) const;
   void EmbedRow(const nn::Pass& pass, int64_t row) const;
+  int64_t TokenType(const nn::Pass& pass, int64_t row) const;
   void RunFeedForward(Worker& worker, const nn::Pass& pass, size_t layer) const;
   void HiddenStates(Worker& worker, const nn::Pass& pass, float* hidden) const;
   void Logits(Worker& worker, const nn::Pass& pass, float* logits) const;
@@ -155,6 +156,13 @@ void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass, const float
   }
 }
 
+// 1 in the second text of two, where the model tells them apart.
+int64_t ForwardPass::State::TokenType(const nn::Pass& pass, int64_t row) const {
+  const nn::RowPlace& place = work_.places[static_cast<size_t>(row)];
+  const bool is_second = place.position >= pass.batch.sequences[place.sequence].second_text;
+  return is_second && static_cast<int64_t>(weights_.token_types.size()) > spec_.hidden_dim ? 1 : 0;
+}
+
 void ForwardPass::State::EmbedRow(const nn::Pass& pass, int64_t row) const {
   const int64_t dim = spec_.hidden_dim;
   float* out = work_.residual + row * dim;
@@ -168,7 +176,10 @@ void ForwardPass::State::EmbedRow(const nn::Pass& pass, int64_t row) const {
     weights_.positions.ReadRow(work_.places[static_cast<size_t>(row)].position, room, position);
     for (int64_t i = 0; i < dim; ++i) out[i] += position[i];
   }
-  for (size_t i = 0; i < weights_.token_type.size(); ++i) out[i] += weights_.token_type[i];
+  if (!weights_.token_types.empty()) {
+    const float* type = weights_.token_types.data() + TokenType(pass, row) * dim;
+    for (int64_t i = 0; i < dim; ++i) out[i] += type[i];
+  }
   if (!weights_.embedding_norm.empty()) nn::RunNorm(pass, weights_.embedding_norm, out, 1, out);
 }
 

@@ -86,6 +86,7 @@ class HfKeys {
   std::vector<HfComputedTensor>& computed() { return computed_; }
   // Tensors, by their names there, that must be in the checkpoint although GGUF files may lack them.
   const std::vector<std::string>& required() const { return required_; }
+  void Require(std::string name) { required_.push_back(std::move(name)); }
   const std::string& architecture() const { return architecture_; }
 
  private:

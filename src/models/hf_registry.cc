@@ -10,6 +10,7 @@ namespace adit::models {
 namespace {
 
 constexpr HfFamily kHfFamilies[] = {
+    {"bert", "bert", &BertFromHf},
     {"cohere", "command-r", &CohereFromHf},
     {"gemma", "gemma", &GemmaFromHf},
     {"gemma2", "gemma2", &Gemma2FromHf},

@@ -24,6 +24,7 @@ Result<HfKeys> ReadHfConfig(const formats::HfFolder& folder);
 // "gemma3_text, llama, ...", for messages.
 std::string SupportedModelTypes();
 
+Status BertFromHf(HfKeys& keys);
 Status CohereFromHf(HfKeys& keys);
 Status GemmaFromHf(HfKeys& keys);
 Status Gemma2FromHf(HfKeys& keys);

@@ -49,7 +49,7 @@ struct LayerSpec {
 struct EmbeddingSpec {
   float scale = 1.0f;              // multiplies it
   bool learned_positions = false;  // that of its position is added; there are none behind context_length
-  bool token_type = false;         // that of the first type of tokens is added
+  bool token_types = false;        // that of its type is added: whether it is of the first text of two
   bool norm = false;               // the sum is normed
 };
 
@@ -59,6 +59,12 @@ struct OutputSpec {
   bool logits = true;    // false: the model gives hidden states alone
   float scale = 1.0f;    // multiplies the logits
   float softcap = 0.0f;  // > 0: a logit l becomes softcap * tanh(l / softcap)
+};
+
+// What makes numbers, one for each label, of the state of a sequence's first token x: out(tanh(dense(x))).
+struct ClassifierSpec {
+  int64_t num_labels = 0;           // 0: the model is no classifier
+  std::vector<std::string> labels;  // their names
 };
 
 // A model, completely described. A family's file makes one from a checkpoint's metadata; the forward pass walks it
@@ -72,6 +78,7 @@ struct ModelSpec {
   float norm_eps = 1e-5f;
   EmbeddingSpec embedding;
   OutputSpec output;
+  ClassifierSpec classifier;
   float residual_scale = 1.0f;  // multiplies what blocks add to the residual
   std::vector<nn::RopeConfig> ropes;
   std::vector<LayerSpec> layers;

@@ -37,13 +37,12 @@ Status TensorTaker::TakeVector(const std::string& name, int64_t rows, int64_t co
   return Status();
 }
 
-Status TensorTaker::TakeFirstRow(const std::string& name, int64_t cols, std::vector<float>& out) {
+Status TensorTaker::TakeRows(const std::string& name, int64_t cols, std::vector<float>& out) {
   const formats::TensorInfo* tensor = source_.Find(name);
   const bool is_matrix = tensor != nullptr && tensor->rank == 2;
   ADIT_ASSIGN_OR_RETURN(tensor, Take(name, is_matrix ? tensor->shape[0] : 1, cols));
-  std::vector<float> all(static_cast<size_t>(tensor->num_elements()));
-  formats::ReadFloats(source_, *tensor, all.data());
-  out.assign(all.begin(), all.begin() + cols);
+  out.resize(static_cast<size_t>(tensor->num_elements()));
+  formats::ReadFloats(source_, *tensor, out.data());
   return Status();
 }
 

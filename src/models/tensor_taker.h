@@ -30,8 +30,10 @@ class TensorTaker {
   Result<EmbeddingTable> TakeTable(const std::string& name, int64_t rows, int64_t cols);
   // The numbers of one tensor, however many rows they are cut into.
   Status TakeVector(const std::string& name, int64_t rows, int64_t cols, std::vector<float>& out);
-  // The first row of a matrix of any number of rows.
-  Status TakeFirstRow(const std::string& name, int64_t cols, std::vector<float>& out);
+  // Of a vector of `rows`, where there is one.
+  Status TakeBias(const std::string& name, int64_t rows, std::vector<float>& out);
+  // The numbers of a matrix of any number of rows.
+  Status TakeRows(const std::string& name, int64_t cols, std::vector<float>& out);
   // NAME.weight, [rows, cols], into norm.weight; of a layer norm also NAME.bias, where there is one.
   Status TakeNorm(const std::string& name, int64_t rows, int64_t cols, nn::Norm& norm);
   // NAME.weight, [rows, cols], and NAME.bias, where there is one.
@@ -62,7 +64,6 @@ class TensorTaker {
   bool IsJoint(const std::string& joint, const std::vector<Part>& parts) const;
   // Rows [first_row, first_row + rows) of `tensor`.
   Status SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, int64_t first_row, int64_t rows);
-  Status TakeBias(const std::string& name, int64_t rows, std::vector<float>& out);
 
   const formats::WeightSource& source_;
   const nn::ExecContext& context_;

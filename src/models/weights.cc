@@ -32,6 +32,7 @@ class WeightLoader {
   Status TakeLayer(size_t index, LayerWeights& out);
   Status TakeEmbedding(ModelWeights& weights);
   Status TakeOutput(ModelWeights& weights);
+  Status TakeClassifier(ClassifierWeights& weights);
 
   const ModelSpec& spec_;
   TensorTaker& taker_;
@@ -119,8 +120,8 @@ Status WeightLoader::TakeEmbedding(ModelWeights& weights) {
     ADIT_ASSIGN_OR_RETURN(weights.positions,
                           taker_.TakeTable("position_embd.weight", spec_.context_length, spec_.hidden_dim));
   }
-  if (spec_.embedding.token_type) {
-    ADIT_RETURN_IF_ERROR(taker_.TakeFirstRow("token_types.weight", spec_.hidden_dim, weights.token_type));
+  if (spec_.embedding.token_types) {
+    ADIT_RETURN_IF_ERROR(taker_.TakeRows("token_types.weight", spec_.hidden_dim, weights.token_types));
   }
   return spec_.embedding.norm ? TakeNorm("token_embd_norm", weights.embedding_norm) : Status();
 }
@@ -135,12 +136,22 @@ Status WeightLoader::TakeOutput(ModelWeights& weights) {
   return taker_.UseTable("token_embd.weight", weights.output);
 }
 
+Status WeightLoader::TakeClassifier(ClassifierWeights& weights) {
+  const int64_t num_labels = spec_.classifier.num_labels;
+  if (num_labels == 0) return Status();
+  ADIT_RETURN_IF_ERROR(taker_.TakeVector("cls.weight", spec_.hidden_dim, spec_.hidden_dim, weights.dense));
+  ADIT_RETURN_IF_ERROR(taker_.TakeBias("cls.bias", spec_.hidden_dim, weights.dense_bias));
+  ADIT_RETURN_IF_ERROR(taker_.TakeVector("cls.output.weight", num_labels, spec_.hidden_dim, weights.out));
+  return taker_.TakeBias("cls.output.bias", num_labels, weights.out_bias);
+}
+
 Status WeightLoader::TakeAll(ModelWeights& weights) {
   ADIT_RETURN_IF_ERROR(TakeEmbedding(weights));
   weights.layers.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) ADIT_RETURN_IF_ERROR(TakeLayer(i, weights.layers[i]));
   weights.layer_products = taker_.products();
   ADIT_RETURN_IF_ERROR(TakeOutput(weights));
+  ADIT_RETURN_IF_ERROR(TakeClassifier(weights.classifier));
   weights.output_products = ProductsOf(weights.output.matrix);
   // The family has read the divisors of its ropes.
   taker_.Skip("rope_freqs.weight");

@@ -54,6 +54,12 @@ ProductCount ProductsOf(const nn::PackedMatrix& matrix);
 // Called now and then while weights are packed, with the share that is done, 0 to 1.
 using LoadProgress = std::function<void(double)>;
 
+// Of a classifier; read once for a text, so they stay floats. Biases are empty where there are none.
+struct ClassifierWeights {
+  std::vector<float> dense, dense_bias;  // [hidden_dim, hidden_dim], [hidden_dim]
+  std::vector<float> out, out_bias;      // [num_labels, hidden_dim], [num_labels]
+};
+
 // The weights of one model, ready to multiply. Immutable once loaded.
 struct ModelWeights {
   std::shared_ptr<const formats::WeightSource> source;  // embeddings, and all that is not packed, stay in its mapping
@@ -61,11 +67,12 @@ struct ModelWeights {
   std::vector<AlignedBuffer> in_place;  // rows that are read as they are and that the source does not hold so
   EmbeddingTable embedding;             // [vocab_size, hidden_dim]
   EmbeddingTable positions;             // [context_length, hidden_dim] with learned positions
-  std::vector<float> token_type;        // [hidden_dim] of the first type, where there are types
+  std::vector<float> token_types;       // [number of types, hidden_dim], where there are types
   nn::Norm embedding_norm;              // empty: none
   std::vector<LayerWeights> layers;
   nn::Norm final_norm;           // empty: none
   nn::Linear output;             // [vocab_size, hidden_dim]; the embedding's own rows where the checkpoint ties them
+  ClassifierWeights classifier;  // empty: the model is none
   ProductCount layer_products;   // of all layers
   ProductCount output_products;  // of `output`
   bool two_terms = false;        // whether 8-bit activations have second terms (kernels/matmul.h),

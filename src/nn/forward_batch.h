@@ -2,6 +2,7 @@
 #define ADIT_NN_FORWARD_BATCH_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace adit::nn {
@@ -14,6 +15,7 @@ struct SequenceRows {
   // [num_groups] of KvLayout, each covering positions 0 .. first_position + num_rows - 1. Entries of a group with a
   // window may be anything where no query of this batch looks back to.
   std::span<const std::span<const int32_t>> block_tables;
+  int64_t second_text = std::numeric_limits<int64_t>::max();  // the position that it begins at, in a pair of texts
   bool long_rope = false;  // turn by the frequencies for long sequences, where a rope has them (RopeConfig)
 };
 

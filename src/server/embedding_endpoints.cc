@@ -1,4 +1,4 @@
-// Endpoints that make embeddings: /v1/embeddings, /v1/rerank and /v1/score.
+// Endpoints of models that make embeddings or classify: /v1/embeddings, /v1/rerank, /v1/score, /v1/classify, /pooling.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -88,7 +88,10 @@ class EmbeddingReply : public Reply {
 };
 
 EmbeddingModel ModelOf(const ServedModel& served) {
-  return {.api = served.api(), .dim = served.model().spec().hidden_dim, .pooling = served.embedder().options().pooling};
+  return {.api = served.api(),
+          .dim = served.model().spec().hidden_dim,
+          .pooling = served.embedder().options().pooling,
+          .labels = served.model().spec().classifier.labels};
 }
 
 // Reads a request by `read`, has its texts embedded, and answers with what `finish` makes of request and embeddings.
@@ -154,6 +157,21 @@ std::unique_ptr<Reply> Score(Call& call) {
                              [id = call.record->id](const ScoreRequest& request, const engine::Embeddings& embeddings) {
                                return ScoreBody(request, embeddings, id, SecondsSinceEpoch());
                              });
+}
+
+std::unique_ptr<Reply> Classify(Call& call) {
+  const auto make_body = [id = call.record->id, labels = call.model->model().spec().classifier.labels](
+                             const ClassifyRequest& request, const engine::Embeddings& outputs) {
+    return ClassifyBody(request, outputs, labels, id, SecondsSinceEpoch());
+  };
+  return Embed<ClassifyRequest>(call, &ReadClassify, make_body);
+}
+
+std::unique_ptr<Reply> Pool(Call& call) {
+  const auto make_body = [id = call.record->id](const ClassifyRequest& request, const engine::Embeddings& outputs) {
+    return PoolingBody(request, outputs, id, SecondsSinceEpoch());
+  };
+  return Embed<ClassifyRequest>(call, &ReadPooling, make_body);
 }
 
 }  // namespace adit::server

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -59,6 +60,30 @@ double Similarity(const std::vector<float>& a, const std::vector<float>& b) {
   return sum;
 }
 
+// What a classifier of one label says of a pair, as a number between 0 and 1.
+double Probability(const std::vector<float>& output) { return 1.0 / (1.0 + std::exp(-static_cast<double>(output[0]))); }
+
+// Of each label: one alone is true or not, of several just one is.
+std::vector<double> Probabilities(const std::vector<float>& output) {
+  if (output.size() == 1) return {Probability(output)};
+  const float most = *std::max_element(output.begin(), output.end());
+  std::vector<double> shares;
+  double sum = 0.0;
+  for (const float number : output) sum += shares.emplace_back(std::exp(static_cast<double>(number - most)));
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+OrderedJson ListOf(const EmbeddingWish& wish, const char* kind, const std::string& id, int64_t created_s,
+                   OrderedJson data) {
+  return {{"id", fmt::format("{}-{}", kind, id)},
+          {"object", "list"},
+          {"created", created_s},
+          {"model", wish.model},
+          {"data", std::move(data)},
+          {"usage", UsageOf(wish)}};
+}
+
 }  // namespace
 
 std::string Base64(std::span<const unsigned char> bytes) {
@@ -88,7 +113,11 @@ std::string EmbeddingsBody(const EmbeddingsRequest& request, const engine::Embed
 
 std::string RerankBody(const RerankRequest& request, const engine::Embeddings& embeddings, const std::string& id) {
   std::vector<double> scores;
-  for (size_t i = 1; i < embeddings.size(); ++i) scores.push_back(Similarity(embeddings[0], embeddings[i]));
+  if (request.pairs) {
+    for (const std::vector<float>& output : embeddings) scores.push_back(Probability(output));
+  } else {
+    for (size_t i = 1; i < embeddings.size(); ++i) scores.push_back(Similarity(embeddings[0], embeddings[i]));
+  }
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&scores](size_t a, size_t b) { return scores[a] > scores[b]; });
@@ -108,17 +137,36 @@ std::string RerankBody(const RerankRequest& request, const engine::Embeddings& e
 std::string ScoreBody(const ScoreRequest& request, const engine::Embeddings& embeddings, const std::string& id,
                       int64_t created_s) {
   OrderedJson data = OrderedJson::array();
-  for (size_t i = request.num_left; i < embeddings.size(); ++i) {
-    const size_t number = i - request.num_left;
-    const size_t left = request.num_left == 1 ? 0 : number;
-    data.push_back({{"index", number}, {"object", "score"}, {"score", Similarity(embeddings[left], embeddings[i])}});
+  const size_t num_left = request.pairs ? 0 : request.num_left;
+  for (size_t i = num_left; i < embeddings.size(); ++i) {
+    const size_t number = i - num_left;
+    const size_t left = num_left == 1 ? 0 : number;
+    const double score = request.pairs ? Probability(embeddings[i]) : Similarity(embeddings[left], embeddings[i]);
+    data.push_back({{"index", number}, {"object", "score"}, {"score", score}});
   }
-  return Text({{"id", "score-" + id},
-               {"object", "list"},
-               {"created", created_s},
-               {"model", request.wish.model},
-               {"data", std::move(data)},
-               {"usage", UsageOf(request.wish)}});
+  return Text(ListOf(request.wish, "score", id, created_s, std::move(data)));
+}
+
+std::string ClassifyBody(const ClassifyRequest& request, const engine::Embeddings& outputs,
+                         std::span<const std::string> labels, const std::string& id, int64_t created_s) {
+  OrderedJson data = OrderedJson::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto best = std::max_element(outputs[i].begin(), outputs[i].end()) - outputs[i].begin();
+    data.push_back({{"index", i},
+                    {"label", labels[static_cast<size_t>(best)]},
+                    {"probs", Probabilities(outputs[i])},
+                    {"num_classes", labels.size()}});
+  }
+  return Text(ListOf(request.wish, "classify", id, created_s, std::move(data)));
+}
+
+std::string PoolingBody(const ClassifyRequest& request, const engine::Embeddings& outputs, const std::string& id,
+                        int64_t created_s) {
+  OrderedJson data = OrderedJson::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    data.push_back({{"index", i}, {"object", "pooling"}, {"data", outputs[i]}});
+  }
+  return Text(ListOf(request.wish, "pool", id, created_s, std::move(data)));
 }
 
 }  // namespace adit::server

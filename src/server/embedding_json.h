@@ -18,6 +18,11 @@ std::string EmbeddingsBody(const EmbeddingsRequest& request, const engine::Embed
 std::string RerankBody(const RerankRequest& request, const engine::Embeddings& embeddings, const std::string& id);
 std::string ScoreBody(const ScoreRequest& request, const engine::Embeddings& embeddings, const std::string& id,
                       int64_t created_s);
+// Of a classifier: the likeliest label of each text, and the probability of each.
+std::string ClassifyBody(const ClassifyRequest& request, const engine::Embeddings& outputs,
+                         std::span<const std::string> labels, const std::string& id, int64_t created_s);
+std::string PoolingBody(const ClassifyRequest& request, const engine::Embeddings& outputs, const std::string& id,
+                        int64_t created_s);
 
 }  // namespace adit::server
 

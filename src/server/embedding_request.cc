@@ -48,7 +48,28 @@ class TextReader {
     if (!text.is_string()) return fields_.FailType(param, text, "a string");
     const auto& bytes = text.get_ref<const std::string&>();
     if (bytes.empty()) return fields_.Fail("invalid_value", param, fmt::format("'{}' is empty", param));
-    AddTokens(model_.api.tokenizer.Encode(bytes, /*parse_special=*/false, add_special_), param, cut_to);
+    AddTokens(Encode(bytes), param, cut_to);
+  }
+
+  // The two as one, the second without the mark that texts begin with. The second is cut where the pair is to be.
+  void AddPair(const Json& first, const std::string& first_param, const Json& second, const std::string& param,
+               std::optional<int64_t> cut_to = std::nullopt) {
+    std::vector<int32_t> tokens = TextTokens(first, first_param);
+    if (fields_.error()) return;
+    const auto second_text = static_cast<int64_t>(tokens.size());
+    std::vector<int32_t> rest = TextTokens(second, param);
+    if (fields_.error()) return;
+    if (add_special_ && model_.api.tokenizer.adds_bos()) rest.erase(rest.begin());
+    if (cut_to_ && *cut_to_ <= second_text) {
+      return fields_.Fail("context_length_exceeded", first_param,
+                          fmt::format("'{}' has {} tokens, which leaves the second text none of {}", first_param,
+                                      second_text, *cut_to_));
+    }
+    if (cut_to_) cut_to = std::min(cut_to.value_or(kMaxInt64), *cut_to_ - second_text);
+    if (cut_to) Cut(*cut_to, rest);
+    tokens.insert(tokens.end(), rest.begin(), rest.end());
+    wish_.request.second_texts.push_back(second_text);
+    AddTokens(std::move(tokens), param, std::nullopt);
   }
 
   void AddIds(const Json& ids, const std::string& param) {
@@ -99,16 +120,37 @@ class TextReader {
   }
 
  private:
+  std::vector<int32_t> Encode(const std::string& text) const {
+    return model_.api.tokenizer.Encode(text, /*parse_special=*/false, add_special_);
+  }
+
+  // Empty after an error.
+  std::vector<int32_t> TextTokens(const Json& text, const std::string& param) {
+    if (!text.is_string()) {
+      fields_.FailType(param, text, "a string");
+      return {};
+    }
+    const auto& bytes = text.get_ref<const std::string&>();
+    std::vector<int32_t> tokens = Encode(bytes);
+    if (bytes.empty() || tokens.empty()) fields_.Fail("invalid_value", param, fmt::format("'{}' is empty", param));
+    return tokens;
+  }
+
+  // What the model expects at the end of a text stays.
+  void Cut(int64_t most, std::vector<int32_t>& tokens) const {
+    if (static_cast<int64_t>(tokens.size()) <= most) return;
+    const int32_t last = tokens.back();
+    tokens.resize(static_cast<size_t>(most));
+    if (add_special_ && model_.api.tokenizer.adds_eos() && most > 1) tokens.back() = last;
+  }
+
   void AddTokens(std::vector<int32_t> tokens, const std::string& param, std::optional<int64_t> cut_to) {
     if (tokens.empty()) return fields_.Fail("invalid_value", param, fmt::format("'{}' has no tokens", param));
     const int64_t most = std::min(cut_to.value_or(kMaxInt64), cut_to_.value_or(kMaxInt64));
     const int64_t context = model_.api.max_context;
     const auto size = static_cast<int64_t>(tokens.size());
     if (size > most) {
-      // What the model expects at the end of a text stays.
-      const int32_t last = tokens.back();
-      tokens.resize(static_cast<size_t>(most));
-      if (add_special_ && model_.api.tokenizer.adds_eos() && most > 1) tokens.back() = last;
+      Cut(most, tokens);
     } else if (size > context) {
       return fields_.Fail("context_length_exceeded", param,
                           fmt::format("This model's maximum context length is {} tokens. However, '{}' has {} tokens; "
@@ -145,6 +187,25 @@ void ReadInput(TextReader& reader) {
   }
 }
 
+// Pairs are judged by a classifier that knows one label: how well the second text answers the first.
+bool TakesPairs(TextReader& reader, const EmbeddingModel& model) {
+  if (!model.is_classifier()) return false;
+  reader.form().pooling = engine::Pooling::kRank;
+  if (model.labels.size() == 1) return true;
+  reader.fields().Fail("invalid_value", "model",
+                       fmt::format("'{}' is a classifier of {} labels; pairs are scored by one with a single label",
+                                   model.api.name, model.labels.size()));
+  return false;
+}
+
+// One of a list, or a text for itself, and how it is called.
+std::pair<const Json*, std::string> EntryOf(const Json& texts, const std::string& name, size_t index) {
+  if (!texts.is_array()) return {&texts, name};
+  return {&texts[index], fmt::format("{}[{}]", name, index)};
+}
+
+size_t NumTexts(const Json& texts) { return texts.is_array() ? texts.size() : 1; }
+
 void ReadForm(TextReader& reader, const EmbeddingModel& model, bool base64) {
   FieldReader& fields = reader.fields();
   const std::optional<int64_t> dimensions = fields.Whole("dimensions", 1, kMaxInt64);
@@ -156,7 +217,10 @@ void ReadForm(TextReader& reader, const EmbeddingModel& model, bool base64) {
   reader.form().normalize = fields.Flag("normalize").value_or(true);
   if (const std::optional<std::string> pooling = fields.Text("pooling", 1, 16); pooling) {
     const Result<engine::Pooling> parsed = engine::ParsePooling(*pooling);
-    if (!parsed.ok()) return fields.Fail("invalid_value", "pooling", parsed.status().message());
+    if (!parsed.ok() || *parsed == engine::Pooling::kRank) {
+      return fields.Fail("invalid_value", "pooling",
+                         fmt::format("'pooling' is \"{}\"; it is none, mean, cls or last", *pooling));
+    }
     reader.form().pooling = *parsed;
   }
   if (base64 && reader.form().pooling == engine::Pooling::kNone) {
@@ -192,7 +256,8 @@ std::variant<RerankRequest, ApiError> ReadRerank(const Json& body, const Embeddi
   const std::optional<int64_t> cut_to = fields.Whole("max_tokens_per_doc", 1, kMaxInt64);
   const char* name = nullptr;
   const Json* query = reader.First({"query"}, name);
-  if (query != nullptr) reader.AddText(*query, "query");
+  request.pairs = TakesPairs(reader, model);
+  if (query != nullptr && !request.pairs) reader.AddText(*query, "query");
   const Json* documents = reader.First({"documents"}, name);
   if (reader.error()) return *reader.error();
   if (!reader.CheckList(*documents, "documents", "a list of strings")) return *reader.error();
@@ -201,7 +266,11 @@ std::variant<RerankRequest, ApiError> ReadRerank(const Json& body, const Embeddi
     const Json* text = &(*documents)[i];
     // Cohere's clients may send objects.
     if (text->is_object() && text->contains("text")) text = &(*text)["text"];
-    reader.AddText(*text, param, cut_to);
+    if (request.pairs) {
+      reader.AddPair(*query, "query", *text, param, cut_to);
+    } else {
+      reader.AddText(*text, param, cut_to);
+    }
     if (told && !reader.error()) request.documents.push_back(text->get<std::string>());
   }
   if (reader.error()) return *reader.error();
@@ -219,18 +288,47 @@ std::variant<ScoreRequest, ApiError> ReadScore(const Json& body, const Embedding
   const Json* left = reader.First({"text_1", "queries"}, left_name);
   const Json* right = reader.First({"text_2", "items", "documents"}, right_name);
   if (reader.error()) return *reader.error();
-  reader.AddTexts(*left, left_name);
-  request.num_left = reader.num_texts();
-  if (!reader.error()) reader.AddTexts(*right, right_name);
-  const size_t num_right = reader.num_texts() - request.num_left;
-  if (!reader.error() && request.num_left != 1 && request.num_left != num_right) {
+  request.pairs = TakesPairs(reader, model);
+  for (const auto& [texts, text_name] : {std::pair(left, left_name), std::pair(right, right_name)}) {
+    if (reader.error() || texts->is_string()) continue;
+    reader.CheckList(*texts, text_name, "a string or a list of strings");
+  }
+  if (reader.error()) return *reader.error();
+  request.num_left = NumTexts(*left);
+  const size_t num_right = NumTexts(*right);
+  if (request.num_left != 1 && request.num_left != num_right) {
     reader.fields().Fail("invalid_value", left_name,
                          fmt::format("'{}' has {} texts and '{}' {}; the first has one, or both have as many",
                                      left_name, request.num_left, right_name, num_right));
+  } else if (request.pairs) {
+    for (size_t i = 0; i < num_right && !reader.error(); ++i) {
+      const auto [first, first_name] = EntryOf(*left, left_name, request.num_left == 1 ? 0 : i);
+      const auto [second, second_name] = EntryOf(*right, right_name, i);
+      reader.AddPair(*first, first_name, *second, second_name);
+    }
+  } else {
+    reader.AddTexts(*left, left_name);
+    if (!reader.error()) reader.AddTexts(*right, right_name);
   }
   if (reader.error()) return *reader.error();
   request.wish = reader.Take();
   return request;
+}
+
+std::variant<ClassifyRequest, ApiError> ReadPooling(const Json& body, const EmbeddingModel& model) {
+  TextReader reader(body, model);
+  if (model.is_classifier()) reader.form().pooling = engine::Pooling::kRank;
+  ReadInput(reader);
+  if (reader.error()) return *reader.error();
+  return ClassifyRequest{reader.Take()};
+}
+
+std::variant<ClassifyRequest, ApiError> ReadClassify(const Json& body, const EmbeddingModel& model) {
+  if (model.is_classifier()) return ReadPooling(body, model);
+  TextReader reader(body, model);
+  reader.fields().Fail("invalid_value", "model",
+                       fmt::format("'{}' is no classifier; /pooling gives the embeddings of texts", model.api.name));
+  return *reader.error();
 }
 
 }  // namespace adit::server

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,6 +20,9 @@ struct EmbeddingModel {
   const ApiModel& api;
   int64_t dim = 0;  // numbers of an embedding
   engine::Pooling pooling = engine::Pooling::kMean;
+  std::span<const std::string> labels;  // of a classifier; empty: the model is none
+
+  bool is_classifier() const { return !labels.empty(); }
 };
 
 // What requests that need embeddings have in common.
@@ -35,17 +39,26 @@ struct EmbeddingsRequest {
   bool base64 = false;  // numbers are told as the bytes of little-endian float32
 };
 
-// /v1/rerank: that of Cohere and Jina. The first text is the query, the others are the documents.
+// /v1/rerank: that of Cohere and Jina. The first text is the query, the others are the documents; of a classifier (a
+// cross-encoder) each text is the query and a document, a pair.
 struct RerankRequest {
   EmbeddingWish wish;
+  bool pairs = false;
   std::vector<std::string> documents;  // to be told again; empty: they are not
   size_t top_n = 0;                    // documents told
 };
 
-// /v1/score: vLLM's. The first num_left texts are compared with those behind them, each with its own or one with all.
+// /v1/score: vLLM's. The first num_left texts are compared with those behind them, each with its own or one with all;
+// of a classifier each text is such a pair.
 struct ScoreRequest {
   EmbeddingWish wish;
+  bool pairs = false;
   size_t num_left = 0;
+};
+
+// /v1/classify and /pooling: vLLM's.
+struct ClassifyRequest {
+  EmbeddingWish wish;
 };
 
 // Read the body of a request, a JSON object; as ReadRequest in all else. A text that is empty or has more tokens than
@@ -53,6 +66,10 @@ struct ScoreRequest {
 std::variant<EmbeddingsRequest, ApiError> ReadEmbeddings(const nlohmann::json& body, const EmbeddingModel& model);
 std::variant<RerankRequest, ApiError> ReadRerank(const nlohmann::json& body, const EmbeddingModel& model);
 std::variant<ScoreRequest, ApiError> ReadScore(const nlohmann::json& body, const EmbeddingModel& model);
+// Only of a classifier.
+std::variant<ClassifyRequest, ApiError> ReadClassify(const nlohmann::json& body, const EmbeddingModel& model);
+// Of any model: what a classifier says of a text, before it becomes probabilities, or the text's embedding.
+std::variant<ClassifyRequest, ApiError> ReadPooling(const nlohmann::json& body, const EmbeddingModel& model);
 
 }  // namespace adit::server
 

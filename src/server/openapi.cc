@@ -20,6 +20,8 @@ struct BodySchema {
 
 constexpr const char* kChat =
     R"({"required": ["messages"], "properties": {"messages": {"$ref": "#/components/schemas/Messages"}}})";
+constexpr const char* kInput =
+    R"({"required": ["input"], "properties": {"model": {"type": "string"}, "input": {"type": ["string", "array"]}}})";
 constexpr const char* kModelName =
     R"({"required": ["model"], "properties": {"model": {"type": "string", "minLength": 1, "maxLength": 512}}})";
 constexpr const char* kOllamaError =
@@ -55,6 +57,8 @@ constexpr BodySchema kBodies[] = {
         "documents": {"type": "array", "minItems": 1}, "top_n": {"type": "integer", "minimum": 1}}})"},
     {"/v1/score", R"({"required": ["text_1", "text_2"], "properties": {"text_1": {"type": ["string", "array"]},
         "text_2": {"type": ["string", "array"]}}})"},
+    {"/v1/classify", kInput},
+    {"/pooling", kInput},
     {"/v1/chat/completions/input_tokens", kChat},
     {"/v1/tokenize", R"({"properties": {"prompt": {"type": "string"}, "messages": {"type": "array"}}})"},
     {"/v1/detokenize", R"({"required": ["tokens"], "properties": {"tokens": {"type": "array",

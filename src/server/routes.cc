@@ -48,6 +48,9 @@ constexpr Route kRoutes[] = {
     {"POST", "/v2/rerank", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Rerank},
     {"POST", "/v1/score", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Score},
     {"POST", "/score", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Score},
+    {"POST", "/v1/classify", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Classify},
+    {"POST", "/classify", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Classify},
+    {"POST", "/pooling", Scope::kInference, BodyLimit::kFull, CostClass::kEmbed, Needs::kEmbedder, &Pool},
     // Texts and tokens.
     {"POST", "/v1/chat/completions/input_tokens", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel,
      &CountChatTokens},
@@ -117,10 +120,6 @@ constexpr Route kRoutes[] = {
     // Judging texts.
     {"POST", "/v1/moderations", Scope::kInference, BodyLimit::kFull, CostClass::kTokenize, Needs::kNothing,
      &Moderations},
-    // What clients of this interface know and this build does not have.
-    {"POST", "/v1/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
-    {"POST", "/classify", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
-    {"POST", "/pooling", Scope::kInference, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &NotSupported},
 };
 
 constexpr std::string_view kArgument = "{id}";

@@ -97,6 +97,8 @@ std::unique_ptr<Reply> ShowBatch(Call& call);
 std::unique_ptr<Reply> CancelBatch(Call& call);
 std::unique_ptr<Reply> Embeddings(Call& call);
 std::unique_ptr<Reply> Rerank(Call& call);
+std::unique_ptr<Reply> Classify(Call& call);
+std::unique_ptr<Reply> Pool(Call& call);
 std::unique_ptr<Reply> Score(Call& call);
 std::unique_ptr<Reply> CountChatTokens(Call& call);
 std::unique_ptr<Reply> TokenizeText(Call& call);

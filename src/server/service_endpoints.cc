@@ -51,7 +51,11 @@ OrderedJson DefaultsJson(const ServedModel& served) {
 }
 
 OrderedJson CapabilitiesJson(const ServedModel& served) {
-  if (!served.generates()) return {"embedding", "rerank", "score"};
+  if (!served.generates()) {
+    OrderedJson list = {"embedding", "rerank", "score"};
+    if (served.model().spec().classifier.num_labels > 0) list.push_back("classify");
+    return list;
+  }
   const ApiModel& api = served.api();
   OrderedJson list = {"completion"};
   if (api.chat.ok()) list.push_back("chat");
