@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "server/disk_file.h"
 #include "server/json_fields.h"
@@ -27,10 +27,6 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kWhat = "files";
 constexpr std::string_view kPrefix = "file-";
-
-int64_t NowSeconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string AboutText(const StoredFile& file) {
   const Json json = {{"tenant", file.tenant},        {"filename", file.filename},    {"purpose", file.purpose},
@@ -110,7 +106,7 @@ Result<StoredFile> FileStore::Add(const NewFile& wanted, std::string_view conten
   const std::lock_guard lock(mutex_);
   ForgetOld();
   ADIT_RETURN_IF_ERROR(CheckRoom(content.size()));
-  const int64_t now_s = NowSeconds();
+  const int64_t now_s = WholeUnixSeconds();
   StoredFile file{.id = std::string(kPrefix) + NewRequestId(),
                   .tenant = wanted.tenant,
                   .filename = wanted.filename,
@@ -201,7 +197,7 @@ void FileStore::Forget(const std::string& id) {
 }
 
 void FileStore::ForgetOld() {
-  const int64_t now_s = NowSeconds();
+  const int64_t now_s = WholeUnixSeconds();
   std::vector<std::string> old;
   for (const auto& [id, file] : files_) {
     if (file.expires_s <= now_s) old.push_back(id);

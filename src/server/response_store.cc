@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "server/disk_file.h"
 
@@ -21,10 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".json";
 constexpr std::string_view kWhat = "responses";
-
-double NowSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -94,7 +90,7 @@ Status ResponseStore::Put(const std::string& id, const std::string& text) {
     entries_.erase(old->second);
     by_id_.erase(old);
   }
-  Remember(id, text.size(), NowSeconds());
+  Remember(id, text.size(), UnixSeconds());
   return Status();
 }
 
@@ -138,7 +134,7 @@ void ResponseStore::Forget(Entries::iterator entry) {
 }
 
 void ResponseStore::ForgetOld() {
-  const double oldest_s = NowSeconds() - options_.ttl_s;
+  const double oldest_s = UnixSeconds() - options_.ttl_s;
   while (!entries_.empty() && entries_.front().written_s < oldest_s) Forget(entries_.begin());
 }
 
