@@ -162,11 +162,15 @@ std::string ClassifyBody(const ClassifyRequest& request, const engine::Embedding
 
 std::string PoolingBody(const ClassifyRequest& request, const engine::Embeddings& outputs, const std::string& id,
                         int64_t created_s) {
-  OrderedJson data = OrderedJson::array();
+  // By hand, as embeddings are.
+  std::string out = fmt::format(R"({{"id":"pool-{}","object":"list","created":{},"data":[)", id, created_s);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    data.push_back({{"index", i}, {"object", "pooling"}, {"data", outputs[i]}});
+    out += fmt::format(R"({}{{"object":"pooling","index":{},"data":)", i > 0 ? "," : "", i);
+    AppendNumbers(outputs[i], out);
+    out += '}';
   }
-  return Text(ListOf(request.wish, "pool", id, created_s, std::move(data)));
+  return out + R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(UsageOf(request.wish)) +
+         '}';
 }
 
 }  // namespace adit::server
