@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "cli/model_file.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
+#include "cli/quantize_run.h"
 #include "cli/signals.h"
 #include "cli/window_run.h"
 #include "engine/gguf_export.h"
@@ -25,6 +27,7 @@
 #include "formats/retyped_model.h"
 #include "kernels/dispatch.h"
 #include "quant/calibrated_model.h"
+#include "quant/folder_scheme.h"
 #include "quant/importance.h"
 #include "quant/mix.h"
 #include "quant/scheme.h"
@@ -125,20 +128,6 @@ Result<Plan> MakePlan(const QuantizeOptions& options, const formats::GgufFile& m
   return plan;
 }
 
-// The tokens of the text, in windows.
-Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, const formats::GgufFile& model) {
-  ADIT_ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(*options.calibration_file));
-  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<tokenizer::Tokenizer> tokenizer, engine::OpenTokenizer(model));
-  ADIT_ASSIGN_OR_RETURN(const eval::TextWindows windows,
-                        eval::CutText(*tokenizer, text, options.calibration_context, options.calibration_windows));
-  quant::CalibrationText out{.window = windows.context};
-  for (int64_t i = 0; i < windows.num_windows(); ++i) {
-    const std::vector<int32_t> window = windows.Window(i);
-    out.tokens.insert(out.tokens.end(), window.begin(), window.end());
-  }
-  return out;
-}
-
 struct Sizes {
   size_t bytes = 0;
   int64_t elements = 0;
@@ -169,16 +158,42 @@ Status Tell(const Sizes& before, const Sizes& after) {
 
 }  // namespace
 
+bool NeedsCalibration(const QuantizeOptions& options) { return options.gptq || options.awq || options.smooth; }
+
+Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, const formats::GgufFile& model) {
+  ADIT_ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(*options.calibration_file));
+  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<tokenizer::Tokenizer> tokenizer, engine::OpenTokenizer(model));
+  ADIT_ASSIGN_OR_RETURN(const eval::TextWindows windows,
+                        eval::CutText(*tokenizer, text, options.calibration_context, options.calibration_windows));
+  quant::CalibrationText out{.window = windows.context};
+  for (int64_t i = 0; i < windows.num_windows(); ++i) {
+    const std::vector<int32_t> window = windows.Window(i);
+    out.tokens.insert(out.tokens.end(), window.begin(), window.end());
+  }
+  return out;
+}
+
 Result<int> Run(const QuantizeOptions& options) {
-  const bool calibrated_method = options.gptq || options.awq;
+  const bool calibrated_method = NeedsCalibration(options);
   if (calibrated_method != options.calibration_file.has_value()) {
     return InvalidArgument("quantize: methods other than rtn need --calib FILE, which rtn has no use for");
   }
-  if (quant::FindScheme(options.scheme) == nullptr) {
-    return InvalidArgument("quantize: no type '{}'; known are {}", options.scheme, quant::SchemeNames());
+  if (options.resume_folder && !calibrated_method) {
+    return InvalidArgument("quantize: --resume is for methods other than rtn, which go layer by layer");
+  }
+  if (quant::FindScheme(options.scheme) == nullptr && !quant::IsFolderType(options.scheme)) {
+    return InvalidArgument("quantize: no type '{}'; known are {}, {}", options.scheme, quant::SchemeNames(),
+                           quant::FolderTypeNames());
   }
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
-  engine::GgufNotes notes{.file_type = quant::FindScheme(options.scheme)->file_type};
+  if (quant::IsFolderType(options.scheme)) return QuantizeToFolder(options, std::move(model));
+  if (options.smooth || options.format || options.asymmetric) {
+    return InvalidArgument("quantize: --method smoothquant, --format and --asymmetric are for {}; {} is a type of GGUF",
+                           quant::FolderTypeNames(), options.scheme);
+  }
+  engine::GgufNotes notes{.file_type = quant::FindScheme(options.scheme)->file_type,
+                          .values = {},
+                          .max_part_bytes = options.max_part_bytes};
   ADIT_ASSIGN_OR_RETURN(const Plan plan, MakePlan(options, *model, notes));
   const Sizes before = SizesOf(*model);
   if (options.dry_run) {
@@ -196,14 +211,18 @@ Result<int> Run(const QuantizeOptions& options) {
     return Status();
   };
   engine::ExportHooks hooks;
+  std::function<void()> finished = [] {};
   if (calibrated_method) {
     ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
     ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
-    ADIT_ASSIGN_OR_RETURN(
-        std::unique_ptr<quant::CalibratedModel> calibrated,
-        quant::CalibratedModel::Create(std::move(model), plan.tensors, std::move(text),
-                                       {.rounding = {.gptq = options.gptq, .awq = options.awq}, .progress = show},
-                                       *kernels, *team));
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<quant::CalibratedModel> calibrated,
+                          quant::CalibratedModel::Create(
+                              std::move(model), plan.tensors, std::move(text),
+                              {.rounding = {.gptq = options.gptq, .awq = options.awq, .groups = {}, .gptq_options = {}},
+                               .resume_folder = options.resume_folder.value_or(""),
+                               .progress = show},
+                              *kernels, *team));
+    finished = [&calibrated = *calibrated] { calibrated.RemoveKeptLayers(); };
     hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
       return calibrated.Prepare(tensor);
     };
@@ -215,6 +234,7 @@ Result<int> Run(const QuantizeOptions& options) {
   const Status written = engine::WriteGguf(*model, options.output, notes, *team, hooks);
   if (written.code() == StatusCode::kCancelled) return Ended(written);
   if (!written.ok()) return InsideModel(written);
+  finished();
   ADIT_RETURN_IF_ERROR(Tell(before, SizesOf(*model)));
   return kExitOk;
 }
