@@ -21,8 +21,6 @@ namespace {
 using encode::ForEachWeighted;
 using encode::kElements;
 
-uint8_t Bits(int value) { return static_cast<uint8_t>(value); }
-
 // Levels of whole numbers as codes from 0 on.
 std::array<uint8_t, kElements> CodesOfLevels(const std::array<int8_t, kElements>& levels, int lowest) {
   std::array<uint8_t, kElements> codes;
