@@ -108,7 +108,7 @@ endif()
 # Files of one folder that are compiled together read their headers once, and what templates make for them is made once:
 # less than half of the time of a clean build. After a change of one file all of its batch is compiled again, so with a
 # compiler cache, which keeps the others, each is compiled by itself. No name in an unnamed namespace stands twice in a
-# folder.
+# folder (tools/check_names.py).
 function(adit_compile_together target)
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     return()

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kWhat = "batches";
+constexpr std::string_view kBatches = "batches";
 // As many as make good use of the engine, and of them one in its prompt, so that whoever comes waits for no more.
 constexpr size_t kMaxLive = 16;
 constexpr size_t kMaxPrefill = 1;
@@ -137,7 +137,7 @@ BatchQueue::BatchQueue(FileStore& files, std::unique_ptr<BatchHost> host)
 
 Result<std::unique_ptr<BatchQueue>> BatchQueue::Open(FileStore& files, std::unique_ptr<BatchHost> host) {
   std::unique_ptr<BatchQueue> queue(new BatchQueue(files, std::move(host)));
-  ADIT_RETURN_IF_ERROR(MakePrivateFolder(queue->folder_, kWhat).status());
+  ADIT_RETURN_IF_ERROR(MakePrivateFolder(queue->folder_, kBatches).status());
   ADIT_RETURN_IF_ERROR(queue->Scan());
   try {
     queue->thread_ = std::thread([raw = queue.get()] { raw->ThreadMain(); });
@@ -165,7 +165,7 @@ Status BatchQueue::Scan() {
     if (path.extension() == kUnfinishedEnding) fs::remove(path, ignored);
     const std::string id = path.stem().string();
     if (path.extension() != ".json" || !ResponseStore::IsId(id)) continue;
-    const Result<std::string> text = ReadWholeFile(path.string(), kWhat);
+    const Result<std::string> text = ReadWholeFile(path.string(), kBatches);
     std::optional<BatchRecord> record = text.ok() ? ReadRecord(id, *text) : std::nullopt;
     if (!record) continue;
     next_number_ = std::max(next_number_, record->number + 1);
@@ -176,7 +176,7 @@ Status BatchQueue::Scan() {
 }
 
 Status BatchQueue::Save(const BatchRecord& record) const {
-  return WriteWholeFile(PathOf(record.id), RecordText(record), kWhat);
+  return WriteWholeFile(PathOf(record.id), RecordText(record), kBatches);
 }
 
 Result<BatchRecord> BatchQueue::Add(BatchRecord wanted) {

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".json";
-constexpr std::string_view kWhat = "responses";
+constexpr std::string_view kResponses = "responses";
 
 }  // namespace
 
@@ -33,7 +33,7 @@ bool ResponseStore::IsId(const std::string& id) {
 Result<std::unique_ptr<ResponseStore>> ResponseStore::Open(const ResponseStoreOptions& options) {
   ResponseStoreOptions wanted = options;
   const bool is_own = wanted.folder.empty();
-  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kWhat));
+  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kResponses));
   std::unique_ptr<ResponseStore> store(new ResponseStore(std::move(wanted), is_own));
   ADIT_RETURN_IF_ERROR(store->Scan());
   return store;
@@ -84,7 +84,7 @@ Status ResponseStore::Put(const std::string& id, const std::string& text) {
     if (at->id != id) Forget(at);
     at = next;
   }
-  ADIT_RETURN_IF_ERROR(WriteWholeFile(PathOf(id), text, kWhat));
+  ADIT_RETURN_IF_ERROR(WriteWholeFile(PathOf(id), text, kResponses));
   if (const auto old = by_id_.find(id); old != by_id_.end()) {
     num_bytes_ -= old->second->bytes;
     entries_.erase(old->second);
@@ -98,7 +98,7 @@ std::optional<std::string> ResponseStore::Get(const std::string& id) {
   const std::lock_guard lock(mutex_);
   ForgetOld();
   if (!by_id_.contains(id)) return std::nullopt;
-  Result<std::string> text = ReadWholeFile(PathOf(id), kWhat);
+  Result<std::string> text = ReadWholeFile(PathOf(id), kResponses);
   if (!text.ok()) return std::nullopt;
   return *std::move(text);
 }

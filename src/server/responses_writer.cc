@@ -16,7 +16,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
-OrderedJson UsageOf(const ApiUsage& usage) {
+OrderedJson ResponsesUsage(const ApiUsage& usage) {
   return {{"input_tokens", usage.prompt_tokens},
           {"input_tokens_details", {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", 0}}},
           {"output_tokens", usage.output_tokens},
@@ -104,7 +104,7 @@ class ResponsesWriter : public AnswerWriter {
     OrderedJson response = Response(whole ? "completed" : "incomplete");
     if (whole) response["completed_at"] = WholeUnixSeconds();
     if (!whole) response["incomplete_details"] = {{"reason", WhyIncomplete()}};
-    response["usage"] = UsageOf(answer_.usage());
+    response["usage"] = ResponsesUsage(answer_.usage());
     AddVerdicts(choice, response);
     Keep(response);
     return response;
