@@ -30,7 +30,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr int64_t kDefaultWindow = 512;
 constexpr int64_t kMostItemTokens = 4096;
 
 // A model and what runs it.

@@ -22,7 +22,7 @@ std::string Text(const OrderedJson& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
 }
 
-OrderedJson UsageOf(const EmbeddingWish& wish) {
+OrderedJson EmbeddingUsage(const EmbeddingWish& wish) {
   return {{"prompt_tokens", wish.num_tokens}, {"total_tokens", wish.num_tokens}};
 }
 
@@ -81,7 +81,7 @@ OrderedJson ListOf(const EmbeddingWish& wish, const char* kind, const std::strin
           {"created", created_s},
           {"model", wish.model},
           {"data", std::move(data)},
-          {"usage", UsageOf(wish)}};
+          {"usage", EmbeddingUsage(wish)}};
 }
 
 }  // namespace
@@ -107,7 +107,8 @@ std::string EmbeddingsBody(const EmbeddingsRequest& request, const engine::Embed
     AppendEmbedding(request, embeddings[i], dim, out);
     out += '}';
   }
-  out += R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(UsageOf(request.wish)) + '}';
+  out += R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(EmbeddingUsage(request.wish)) +
+         '}';
   return out;
 }
 
@@ -131,7 +132,7 @@ std::string RerankBody(const RerankRequest& request, const engine::Embeddings& e
   return Text({{"id", "rerank-" + id},
                {"model", request.wish.model},
                {"results", std::move(results)},
-               {"usage", UsageOf(request.wish)}});
+               {"usage", EmbeddingUsage(request.wish)}});
 }
 
 std::string ScoreBody(const ScoreRequest& request, const engine::Embeddings& embeddings, const std::string& id,
@@ -169,8 +170,8 @@ std::string PoolingBody(const ClassifyRequest& request, const engine::Embeddings
     AppendNumbers(outputs[i], out);
     out += '}';
   }
-  return out + R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(UsageOf(request.wish)) +
-         '}';
+  return out + R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" +
+         Text(EmbeddingUsage(request.wish)) + '}';
 }
 
 }  // namespace adit::server

@@ -37,13 +37,13 @@ Json SequenceJson(std::string_view member, Json::Array steps) {
 
 Json ByteLevelStep(bool use_regex) {
   return StepJson("ByteLevel",
-              {{"add_prefix_space", Json(false)}, {"trim_offsets", Json(true)}, {"use_regex", Json(use_regex)}});
+                  {{"add_prefix_space", Json(false)}, {"trim_offsets", Json(true)}, {"use_regex", Json(use_regex)}});
 }
 
 Json SplitStep(std::string_view pattern) {
   return StepJson("Split", {{"pattern", Json(Json::Object{{"Regex", JsonWord(pattern)}})},
-                        {"behavior", JsonWord("Isolated")},
-                        {"invert", Json(false)}});
+                            {"behavior", JsonWord("Isolated")},
+                            {"invert", Json(false)}});
 }
 
 Json ReplaceStep(std::string_view from, std::string_view to) {
@@ -106,14 +106,14 @@ Json TokenizerJsonWriter::VocabularyMap() const {
 
 Json TokenizerJsonWriter::Model(Json merges, bool byte_fallback, bool ignore_merges) const {
   return StepJson("BPE", {{"dropout", Json()},
-                      {"unk_token", byte_fallback && special_.unknown ? Json(Piece(*special_.unknown)) : Json()},
-                      {"continuing_subword_prefix", Json()},
-                      {"end_of_word_suffix", Json()},
-                      {"fuse_unk", Json(byte_fallback)},
-                      {"byte_fallback", Json(byte_fallback)},
-                      {"ignore_merges", Json(ignore_merges)},
-                      {"vocab", VocabularyMap()},
-                      {"merges", std::move(merges)}});
+                          {"unk_token", byte_fallback && special_.unknown ? Json(Piece(*special_.unknown)) : Json()},
+                          {"continuing_subword_prefix", Json()},
+                          {"end_of_word_suffix", Json()},
+                          {"fuse_unk", Json(byte_fallback)},
+                          {"byte_fallback", Json(byte_fallback)},
+                          {"ignore_merges", Json(ignore_merges)},
+                          {"vocab", VocabularyMap()},
+                          {"merges", std::move(merges)}});
 }
 
 Result<Json> TokenizerJsonWriter::PreTokenizerSteps(const PreTokenizer& pre) const {
@@ -206,8 +206,8 @@ Json TokenizerJsonWriter::PostProcessor(bool is_sentencepiece) const {
   pair = single;
   pair.push_back(text("B", 1));
   return StepJson("TemplateProcessing", {{"single", Json(std::move(single))},
-                                     {"pair", Json(std::move(pair))},
-                                     {"special_tokens", Json(std::move(tokens))}});
+                                         {"pair", Json(std::move(pair))},
+                                         {"special_tokens", Json(std::move(tokens))}});
 }
 
 Result<Json> TokenizerJsonWriter::Write(bool is_sentencepiece) {
