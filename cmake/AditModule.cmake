@@ -108,12 +108,12 @@ endif()
 # Files of one folder that are compiled together read their headers once, and what templates make for them is made once:
 # less than half of the time of a clean build. After a change of one file all of its batch is compiled again, so with a
 # compiler cache, which keeps the others, each is compiled by itself. No name in an unnamed namespace stands twice in a
-# folder.
+# folder (tools/check_names.py).
 function(adit_compile_together target)
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # It takes what a file has for itself for what a header has.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)

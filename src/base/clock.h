@@ -2,6 +2,7 @@
 #define ADIT_BASE_CLOCK_H_
 
 #include <chrono>
+#include <cstdint>
 
 namespace adit {
 
@@ -9,6 +10,12 @@ namespace adit {
 inline double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+// Seconds since 1970-01-01 00:00 UTC (POSIX time).
+inline double UnixSeconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+inline int64_t WholeUnixSeconds() { return static_cast<int64_t>(UnixSeconds()); }
 
 }  // namespace adit
 

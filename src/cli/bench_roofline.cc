@@ -17,7 +17,7 @@ namespace adit::cli {
 namespace {
 
 // From what a first-level cache holds to four times the largest cache and at least 512 MB, by factors of four.
-std::vector<size_t> Sizes() {
+std::vector<size_t> SizesToRead() {
   size_t largest_cache = size_t{32} << 20;
   for (const engine::CpuCache& cache : engine::ReadMachine().caches) {
     largest_cache = std::max(largest_cache, static_cast<size_t>(cache.size_bytes));
@@ -29,9 +29,9 @@ std::vector<size_t> Sizes() {
   return sizes;
 }
 
-Status Measure(int num_threads, TableReport& report) {
+Status MeasureWith(int num_threads, TableReport& report) {
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team, WorkerTeam::Create(num_threads));
-  for (const size_t size : Sizes()) {
+  for (const size_t size : SizesToRead()) {
     ADIT_ASSIGN_OR_RETURN(const double rate, plan::MeasureReadRate(*team, size));
     report.rows.push_back({std::string("read"), FormatBytes(static_cast<int64_t>(size)), std::string("-"),
                            static_cast<int64_t>(num_threads), rate, TableCell(), static_cast<int64_t>(size)});
@@ -63,7 +63,7 @@ Result<int> Run(const BenchRooflineOptions& options) {
     threads = {1};
     if (NumAvailableCpus() > 1) threads.push_back(NumAvailableCpus());
   }
-  for (const int64_t num_threads : threads) ADIT_RETURN_IF_ERROR(Measure(static_cast<int>(num_threads), report));
+  for (const int64_t num_threads : threads) ADIT_RETURN_IF_ERROR(MeasureWith(static_cast<int>(num_threads), report));
   report.settings.push_back(OtherLoad(load));
   report.names = {"what", "of", "isa", "threads"};
   report.bars = "bytes_per_s";

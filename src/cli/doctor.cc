@@ -18,18 +18,18 @@
 namespace adit::cli {
 namespace {
 
-std::string Row(std::string_view label, std::string_view text) {
+std::string MachineRow(std::string_view label, std::string_view text) {
   return fmt::format("{:<14} {}\n", label, text.empty() ? "unknown" : text);
 }
 
 std::string CpuRows(const engine::Machine& machine) {
-  std::string text = Row("processor", OneLine(machine.cpu_model));
-  text += Row("CPUs", fmt::format("{} for this process, {} online", machine.num_cpus, machine.num_online_cpus));
+  std::string text = MachineRow("processor", OneLine(machine.cpu_model));
+  text += MachineRow("CPUs", fmt::format("{} for this process, {} online", machine.num_cpus, machine.num_online_cpus));
   for (const engine::CpuCache& cache : machine.caches) {
     if (cache.type == "Instruction") continue;
-    text += Row(fmt::format("cache L{}", cache.level),
-                fmt::format("{}, shared by CPUs {}", FormatBytes(cache.size_bytes),
-                            cache.shared_cpus.empty() ? "unknown" : OneLine(cache.shared_cpus)));
+    text += MachineRow(fmt::format("cache L{}", cache.level),
+                       fmt::format("{}, shared by CPUs {}", FormatBytes(cache.size_bytes),
+                                   cache.shared_cpus.empty() ? "unknown" : OneLine(cache.shared_cpus)));
   }
   return text;
 }
@@ -45,7 +45,7 @@ std::string MemoryRows(const engine::Machine& machine) {
     huge_pages += fmt::format(", {} each", FormatBytes(machine.huge_page_bytes));
     if (machine.transparent_huge_pages == "never") huge_pages += "; weights are read more slowly without them";
   }
-  return Row("memory", memory) + Row("huge pages", huge_pages);
+  return MachineRow("memory", memory) + MachineRow("huge pages", huge_pages);
 }
 
 // The name of the kernel set that would run: the one asked for, or the first that can.
@@ -65,7 +65,7 @@ std::string KernelRows(const engine::Machine& machine, std::string_view chosen) 
     std::string state = set.available ? "available" : "needs " + set.missing;
     if (set.available && !set.automatic) state += ", by name only: no faster here";
     if (set.name == chosen) state += ", used";
-    text += Row("kernels " + set.name, state);
+    text += MachineRow("kernels " + set.name, state);
   }
   return text;
 }
@@ -77,9 +77,9 @@ Result<int> Run(const DoctorOptions&) {
   const Result<std::string> kernels = ChosenKernels(machine);
   const Result<int> threads = ChosenThreads({});
   std::string text = CpuRows(machine) + MemoryRows(machine) + KernelRows(machine, kernels.ok() ? *kernels : "");
-  if (threads.ok()) text += Row("threads", std::to_string(*threads > 0 ? *threads : machine.num_cpus));
-  text += Row("ADIT_ISA", env::Isa() ? OneLine(*env::Isa()) : "not set");
-  text += Row("ADIT_THREADS", env::Threads() ? OneLine(*env::Threads()) : "not set");
+  if (threads.ok()) text += MachineRow("threads", std::to_string(*threads > 0 ? *threads : machine.num_cpus));
+  text += MachineRow("ADIT_ISA", env::Isa() ? OneLine(*env::Isa()) : "not set");
+  text += MachineRow("ADIT_THREADS", env::Threads() ? OneLine(*env::Threads()) : "not set");
   ADIT_RETURN_IF_ERROR(Stdout().Write(text));
   if (!kernels.ok()) return kernels.status();
   if (!threads.ok()) return threads.status();

@@ -121,9 +121,10 @@ class EmbedRun {
     ADIT_ASSIGN_OR_RETURN(const std::vector<std::vector<float>> embeddings, embedder_.Embed(waiting_));
     std::string out;
     for (size_t i = 0; i < embeddings.size(); ++i) {
-      const EmbeddingRows rows = {.numbers = embeddings[i],
-                                  .dim = static_cast<size_t>(model_.spec().hidden_dim),
-                                  .pooled = pooling_ != engine::Pooling::kNone};
+      const bool pooled = pooling_ != engine::Pooling::kNone;
+      const auto state_dim = static_cast<size_t>(model_.spec().hidden_dim);
+      const EmbeddingRows rows = {
+          .numbers = embeddings[i], .dim = pooled ? embeddings[i].size() : state_dim, .pooled = pooled};
       out += options_.json ? EmbeddingJson(num_done_, static_cast<int64_t>(waiting_[i].size()), rows)
                            : EmbeddingLines(rows);
       ++num_done_;

@@ -29,8 +29,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr int64_t kDefaultWindow = 512;
-
 // A model and what runs it.
 struct Subject {
   std::unique_ptr<engine::LoadedModel> model;

@@ -85,11 +85,20 @@ void AddEmbed(CLI::App& app, EmbedOptions& out) {
 
 void AddConvert(CLI::App& app, ConvertOptions& out) {
   AddModel(app, out.model);
-  AddRequired(app, "OUT", out.output, "The .gguf file to write");
+  AddRequired(app, "OUT", out.output, "The .gguf file, or the folder, to write");
+  AddWord(
+      app, "--to", {"gguf", "hf"}, [&out](const std::string& kind) { out.to_folder = kind == "hf"; },
+      "gguf: a file; hf: a folder as Hugging Face has it [a folder where OUT is one or ends with '/', else a file]",
+      "KIND");
   AddText(app, "--type", out.type,
           "Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, "
-          "iq4_xs, mxfp4, tq1_0, tq2_0 [as stored]",
+          "iq4_xs, mxfp4, tq1_0, tq2_0; of a folder f32, f16, bf16 [as stored]",
           "TYPE");
+  AddCount(
+      app, "--split-max-size", 1, int64_t{1} << 50, [&out](int64_t n) { out.max_part_bytes = static_cast<size_t>(n); },
+      "Write a GGUF file in parts of at most so many bytes of weights (2G); parts are opened by any of their names, "
+      "and "
+      "converting them writes one file");
 }
 
 void AddCompletion(CLI::App& app, CompletionOptions& out) {

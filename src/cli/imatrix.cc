@@ -23,8 +23,6 @@
 namespace adit::cli {
 namespace {
 
-constexpr int64_t kDefaultWindow = 512;
-
 // All of a window at once: what is wanted is what its matrices are multiplied with.
 Status RunWholeWindow(engine::ModelRunner& runner, const std::vector<int32_t>& tokens, bool is_long) {
   engine::SequenceCache sequence = runner.NewSequence();

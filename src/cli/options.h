@@ -251,6 +251,8 @@ struct ConvertOptions {
   std::string model;
   std::string output;
   std::optional<std::string> type;
+  std::optional<bool> to_folder;  // unset: by what `output` is called
+  size_t max_part_bytes = 0;      // of a GGUF file in parts; 0: one file
 };
 
 // Of adit quantize: choosing types by what they cost, and reporting on several.
@@ -282,6 +284,13 @@ struct QuantizeOptions {
   std::optional<int> threads;
   bool gptq = false;
   bool awq = false;
+  bool smooth = false;
+  // Of types that are written as Hugging Face folders.
+  std::optional<std::string> format;
+  int64_t group_size = 128;
+  bool asymmetric = false;
+  size_t max_part_bytes = 0;  // as for ConvertOptions
+  std::optional<std::string> resume_folder;
   std::optional<std::string> calibration_file;
   int64_t calibration_windows = 32;
   int64_t calibration_context = 512;

@@ -7,16 +7,16 @@
 namespace adit::cli {
 namespace {
 
-constexpr char32_t kDelete = 0x7f;
+constexpr char32_t kDeleteCharacter = 0x7f;
 constexpr char32_t kC1End = 0x9f;
 
-bool IsControl(char32_t c) { return c < 0x20 || (c >= kDelete && c <= kC1End); }
+bool IsControl(char32_t c) { return c < 0x20 || (c >= kDeleteCharacter && c <= kC1End); }
 
 void AppendVisible(char32_t control, std::string& out) {
   if (control < 0x20) {
     out += '^';
     out += static_cast<char>('@' + control);
-  } else if (control == kDelete) {
+  } else if (control == kDeleteCharacter) {
     out += "^?";
   } else {
     out += fmt::format("<U+{:04X}>", static_cast<uint32_t>(control));

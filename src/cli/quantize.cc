@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/quantize_report.h"
+#include "cli/quantize_run.h"
 #include "cli/quantize_target.h"
 #include "cli/signals.h"
 #include "cli/window_run.h"
@@ -29,6 +31,7 @@
 #include "formats/retyped_model.h"
 #include "kernels/dispatch.h"
 #include "quant/calibrated_model.h"
+#include "quant/folder_scheme.h"
 #include "quant/importance.h"
 #include "quant/mix.h"
 #include "quant/scheme.h"
@@ -105,20 +108,6 @@ Status CheckNotQuantized(const QuantizeOptions& options, const formats::GgufFile
   return Status();
 }
 
-// The tokens of the text, in windows.
-Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, const formats::GgufFile& model) {
-  ADIT_ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(*options.calibration_file));
-  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<tokenizer::Tokenizer> tokenizer, engine::OpenTokenizer(model));
-  ADIT_ASSIGN_OR_RETURN(const eval::TextWindows windows,
-                        eval::CutText(*tokenizer, text, options.calibration_context, options.calibration_windows));
-  quant::CalibrationText out{.window = windows.context};
-  for (int64_t i = 0; i < windows.num_windows(); ++i) {
-    const std::vector<int32_t> window = windows.Window(i);
-    out.tokens.insert(out.tokens.end(), window.begin(), window.end());
-  }
-  return out;
-}
-
 // What is known of the importance of columns, with a note of where it is from.
 Result<quant::Importance> ReadImportanceOf(const QuantizeOptions& options, engine::GgufNotes& notes) {
   quant::Importance importance;
@@ -187,7 +176,7 @@ Status Tell(const ModelSizes& before, const ModelSizes& after) {
 
 Status CheckQuantizeOptions(const QuantizeOptions& options) {
   const QuantizeQualityOptions& quality = options.quality;
-  const bool needs_text = options.gptq || options.awq || quality.target_bpw.has_value();
+  const bool needs_text = NeedsCalibration(options) || quality.target_bpw.has_value();
   if (needs_text && !options.calibration_file) {
     return InvalidArgument("quantize: methods other than rtn, and --target-bpw, need --calib FILE");
   }
@@ -198,7 +187,8 @@ Status CheckQuantizeOptions(const QuantizeOptions& options) {
     return InvalidArgument("quantize: OUT, the file to write, is missing");
   if (!quality.reports()) {
     if (options.scheme.empty() && !quality.target_bpw) {
-      return InvalidArgument("quantize: TYPE is missing; known are {}", quant::SchemeNames());
+      return InvalidArgument("quantize: TYPE is missing; known are {}, {}", quant::SchemeNames(),
+                             quant::FolderTypeNames());
     }
     if (!quality.types.empty() && !quality.target_bpw) {
       return InvalidArgument("quantize: --types are what --target-bpw or --report choose from: neither is given");
@@ -209,20 +199,45 @@ Status CheckQuantizeOptions(const QuantizeOptions& options) {
       return InvalidArgument("quantize: TYPE '{}' does not go with --target-bpw and --report, which choose it",
                              options.scheme);
     }
-    if (quant::FindScheme(options.scheme) == nullptr) {
-      return InvalidArgument("quantize: no type '{}'; known are {}", options.scheme, quant::SchemeNames());
+    if (quant::FindScheme(options.scheme) == nullptr && !quant::IsFolderType(options.scheme)) {
+      return InvalidArgument("quantize: no type '{}'; known are {}, {}", options.scheme, quant::SchemeNames(),
+                             quant::FolderTypeNames());
     }
+  }
+  if (options.resume_folder && !NeedsCalibration(options)) {
+    return InvalidArgument("quantize: --resume is for methods other than rtn, which go layer by layer");
+  }
+  if (!quant::IsFolderType(options.scheme) && (options.smooth || options.format || options.asymmetric)) {
+    return InvalidArgument(
+        "quantize: --method smoothquant, --format and --asymmetric are for {}, not for types of GGUF",
+        quant::FolderTypeNames());
   }
   return Status();
 }
 
 }  // namespace
 
+bool NeedsCalibration(const QuantizeOptions& options) { return options.gptq || options.awq || options.smooth; }
+
+Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, const formats::GgufFile& model) {
+  ADIT_ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(*options.calibration_file));
+  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<tokenizer::Tokenizer> tokenizer, engine::OpenTokenizer(model));
+  ADIT_ASSIGN_OR_RETURN(const eval::TextWindows windows,
+                        eval::CutText(*tokenizer, text, options.calibration_context, options.calibration_windows));
+  quant::CalibrationText out{.window = windows.context};
+  for (int64_t i = 0; i < windows.num_windows(); ++i) {
+    const std::vector<int32_t> window = windows.Window(i);
+    out.tokens.insert(out.tokens.end(), window.begin(), window.end());
+  }
+  return out;
+}
+
 Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team,
                         WorkerTeam::Create(options.threads.value_or(NumAvailableCpus())));
-  engine::GgufNotes notes{.file_type = SchemeOf(options).file_type, .values = {}};
+  engine::GgufNotes notes{
+      .file_type = SchemeOf(options).file_type, .values = {}, .max_part_bytes = options.max_part_bytes};
   ADIT_ASSIGN_OR_RETURN(const Plan plan, MakePlan(options, *model, *team, notes));
   QuantizedFile sizes{.before = SizesOf(*model), .after = {}};
   if (options.dry_run) {
@@ -237,14 +252,18 @@ Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
     return Status();
   };
   engine::ExportHooks hooks;
-  if (options.gptq || options.awq) {
+  std::function<void()> finished = [] {};
+  if (NeedsCalibration(options)) {
     ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
     ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
-    ADIT_ASSIGN_OR_RETURN(
-        std::unique_ptr<quant::CalibratedModel> calibrated,
-        quant::CalibratedModel::Create(std::move(model), plan.tensors, std::move(text),
-                                       {.rounding = {.gptq = options.gptq, .awq = options.awq}, .progress = show},
-                                       *kernels, *team));
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<quant::CalibratedModel> calibrated,
+                          quant::CalibratedModel::Create(
+                              std::move(model), plan.tensors, std::move(text),
+                              {.rounding = {.gptq = options.gptq, .awq = options.awq, .groups = {}, .gptq_options = {}},
+                               .resume_folder = options.resume_folder.value_or(""),
+                               .progress = show},
+                              *kernels, *team));
+    finished = [&calibrated = *calibrated] { calibrated.RemoveKeptLayers(); };
     hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
       return calibrated.Prepare(tensor);
     };
@@ -256,12 +275,17 @@ Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
   const Status written = engine::WriteGguf(*model, options.output, notes, *team, hooks);
   if (written.code() == StatusCode::kCancelled) return written;
   if (!written.ok()) return InsideModel(written);
+  finished();
   sizes.after = SizesOf(*model);
   return sizes;
 }
 
 Result<int> Run(const QuantizeOptions& options) {
   ADIT_RETURN_IF_ERROR(CheckQuantizeOptions(options));
+  if (quant::IsFolderType(options.scheme)) {
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
+    return QuantizeToFolder(options, std::move(model));
+  }
   const InterruptScope interrupts{SIGINT, SIGTERM};
   if (options.quality.reports()) return RunQuantizeReport(options);
   const Result<QuantizedFile> sizes = QuantizeFile(options);

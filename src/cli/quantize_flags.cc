@@ -5,11 +5,24 @@
 
 #include "base/error.h"
 #include "cli/command_flags.h"
+#include "quant/folder_scheme.h"
 #include "quant/scheme.h"
 
 namespace adit::cli {
-
 namespace {
+
+// Of types that are written as Hugging Face folders.
+void AddFolderTypes(CLI::App& app, QuantizeOptions& out) {
+  AddWord(
+      app, "--format", {"compressed-tensors", "gptq", "awq", "fp8"},
+      [&out](const std::string& format) { out.format = format; },
+      "How a folder holds them; gptq and awq: W4A16 and, for gptq, W2A16, W3A16 and W8A16 [compressed-tensors]",
+      "NAME");
+  AddCount(
+      app, "--group-size", 0, 65536, [&out](int64_t n) { out.group_size = n; },
+      "Columns that share a scale in W2A16 to W8A16, a multiple of 32; 0: all of a row [128]");
+  AddSwitch(app, "--asymmetric", out.asymmetric, "Zero points of their own for 2 to 4 bits, as awq has them anyway");
+}
 
 void AddQuality(CLI::App& app, QuantizeQualityOptions& out) {
   const auto read_number = [](std::string_view text, double low, double& value) -> Status {
@@ -52,8 +65,9 @@ void AddQuality(CLI::App& app, QuantizeQualityOptions& out) {
 
 void AddQuantize(CLI::App& app, QuantizeOptions& out) {
   AddModel(app, out.model);
-  AddText(app, "OUT", out.output, "The .gguf file to write; --report needs none", "");
-  AddText(app, "TYPE", out.scheme, quant::SchemeNames(), "");
+  AddText(app, "OUT", out.output,
+          "The .gguf file to write, or the folder, for the types from W4A16 on; --report needs none", "");
+  AddText(app, "TYPE", out.scheme, quant::SchemeNames() + ", " + quant::FolderTypeNames(), "");
   AddQuality(app, out.quality);
   AddText(app, "--imatrix", out.importance_file, "What columns count, as adit imatrix or llama.cpp's tool wrote it",
           "FILE");
@@ -66,18 +80,29 @@ void AddQuantize(CLI::App& app, QuantizeOptions& out) {
   const auto set_method = [&out](const std::string& method) {
     out.gptq = method.ends_with("gptq");
     out.awq = method.starts_with("awq");
+    out.smooth = method.starts_with("smoothquant");
   };
-  AddWord(app, "--method", {"rtn", "gptq", "awq", "awq-gptq"}, set_method,
+  AddWord(app, "--method", {"rtn", "gptq", "awq", "awq-gptq", "smoothquant", "smoothquant-gptq"}, set_method,
           "rtn: each weight to the nearest value; gptq: what is left makes up for it; awq: finer where inputs are "
-          "large; awq-gptq: both [rtn]",
+          "large; smoothquant: what large inputs cost is shared with the weights; and two of them [rtn]",
           "NAME");
+  AddFolderTypes(app, out);
   AddText(app, "--calib", out.calibration_file,
           "Text of the kind that the model will see, for the other methods; - is stdin", "FILE");
+  AddText(app, "--resume", out.resume_folder,
+          "Keep layers in a folder as they are rounded, and go on from those that a stopped run has left there; it is "
+          "removed at the end",
+          "FOLDER");
   AddCount(
       app, "--calib-windows", 1, 65536, [&out](int64_t n) { out.calibration_windows = n; },
       "Windows of the text to run at most [32]");
   AddCount(
       app, "--calib-ctx", 16, 65536, [&out](int64_t n) { out.calibration_context = n; }, "Tokens of a window [512]");
+  AddCount(
+      app, "--split-max-size", 1, int64_t{1} << 50, [&out](int64_t n) { out.max_part_bytes = static_cast<size_t>(n); },
+      "Write a GGUF file in parts of at most so many bytes of weights (2G); parts are opened by any of their names, "
+      "and "
+      "converting them writes one file");
   AddCount(
       app, "--threads", 1, 256, [&out](int64_t n) { out.threads = static_cast<int>(n); }, "Threads [one for each CPU]");
 }

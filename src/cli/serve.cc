@@ -56,7 +56,7 @@ constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
 constexpr int64_t kGuardContext = 8192;
 constexpr int64_t kGuardSequences = 8;
 // What is read to see how fast memory is.
-constexpr size_t kReadBytes = size_t{128} << 20;
+constexpr size_t kBandwidthBytes = size_t{128} << 20;
 
 Result<std::string> ReadTemplate(const char* flag, const std::string& path) {
   if (path.empty()) return std::string();
@@ -133,7 +133,8 @@ void MeasureBandwidth(const ServeOptions& options, Service& service) {
   const Result<std::unique_ptr<WorkerTeam>> team = WorkerTeam::Create(*threads > 0 ? *threads : NumAvailableCpus());
   if (!team.ok()) return;
   // Without it there is one figure less.
-  if (const Result<double> rate = plan::MeasureReadRate(**team, kReadBytes); rate.ok()) service.SetPeakBandwidth(*rate);
+  if (const Result<double> rate = plan::MeasureReadRate(**team, kBandwidthBytes); rate.ok())
+    service.SetPeakBandwidth(*rate);
 }
 
 // Files and batches, where they are kept.
@@ -164,7 +165,7 @@ Status WritePortFile(const std::string& path, uint16_t port) {
   return Status();
 }
 
-std::string Place(const ServeOptions& options, const HttpServer& http) {
+std::string AddressOf(const ServeOptions& options, const HttpServer& http) {
   if (!options.unix_path.empty()) return options.unix_path;
   const bool v6 = options.host.find(':') != std::string::npos;
   const char* scheme = options.tls_certificate.empty() ? "http" : "https";
@@ -284,7 +285,7 @@ Result<int> Run(const ServeOptions& options) {
       .num_threads = static_cast<int>(options.threads_http)};
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<HttpServer> http, HttpServer::Start(http_options, service));
   service.SetServer(http.get());
-  log.Note(fmt::format("listening at {}", Place(options, *http)));
+  log.Note(fmt::format("listening at {}", AddressOf(options, *http)));
   ADIT_RETURN_IF_ERROR(WritePortFile(options.port_file, http->port()));
   ADIT_RETURN_IF_ERROR(models.LoadAtStart());
   const InterruptScope interrupts({SIGINT, SIGTERM});

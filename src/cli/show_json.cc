@@ -14,7 +14,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kLongArray = 32;
-constexpr size_t kShownElements = 8;
+constexpr size_t kElementsInJson = 8;
 
 OrderedJson TextOrNull(const std::string& text) { return text.empty() ? OrderedJson(nullptr) : OrderedJson(text); }
 
@@ -25,7 +25,7 @@ OrderedJson OptionalJson(const std::optional<T>& value) {
 
 template <typename T>
 OrderedJson ArrayJson(const std::vector<T>& values, bool whole) {
-  const size_t count = whole || values.size() <= kLongArray ? values.size() : kShownElements;
+  const size_t count = whole || values.size() <= kLongArray ? values.size() : kElementsInJson;
   OrderedJson elements = OrderedJson::array();
   for (size_t i = 0; i < count; ++i) elements.push_back(T(values[i]));
   if (count == values.size()) return elements;

@@ -9,6 +9,9 @@
 
 namespace adit::cli {
 
+// Tokens of a window where nobody says, as in llama.cpp's tools.
+inline constexpr int64_t kDefaultWindow = 512;
+
 // Calls `run` for each of `count` windows of a text, or items, with a progress bar that says `doing`. Cancelled when a
 // signal comes; requires a living InterruptScope.
 Status ForWindows(int64_t count, const std::string& doing, const std::function<Status(int64_t window)>& run);

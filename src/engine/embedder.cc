@@ -11,7 +11,7 @@
 namespace adit::engine {
 namespace {
 
-constexpr int kBlockSize = 16;
+constexpr int kEmbedderBlockSize = 16;
 
 int64_t Size(const std::vector<int32_t>& text) { return static_cast<int64_t>(text.size()); }
 
@@ -24,7 +24,7 @@ Embedder::Embedder(const models::ModelSpec& spec, const models::ClassifierWeight
 Result<std::unique_ptr<Embedder>> Embedder::Create(const models::ModelSpec& spec, const models::ModelWeights& weights,
                                                    const nn::ExecContext& context, const EmbedderOptions& options) {
   nn::KvLayout layout(spec.CacheSpecs(), options.kv_types.k.value_or(kernels::KvType::kF32),
-                      options.kv_types.v.value_or(kernels::KvType::kF32), kBlockSize);
+                      options.kv_types.v.value_or(kernels::KvType::kF32), kEmbedderBlockSize);
   std::unique_ptr<Embedder> embedder(new Embedder(spec, weights.classifier, std::move(layout), options));
   int64_t max_tokens = std::max<int64_t>(1, options.max_batch_tokens);
   if (spec.NeedsWholeSequences()) max_tokens = std::max(max_tokens, spec.context_length);
@@ -87,7 +87,7 @@ Status Embedder::ReserveKv(std::span<const std::vector<int32_t>> texts, size_t b
   block_tables_.clear();
   int32_t num_blocks = 0;
   for (size_t text = begin; text < end; ++text) {
-    const int64_t blocks_per_group = (Size(texts[text]) - 1) / kBlockSize + 1;
+    const int64_t blocks_per_group = (Size(texts[text]) - 1) / kEmbedderBlockSize + 1;
     for (size_t group = 0; group < layout_.num_groups(); ++group) {
       std::vector<int32_t>& table = block_tables_.emplace_back(static_cast<size_t>(blocks_per_group));
       std::iota(table.begin(), table.end(), num_blocks);

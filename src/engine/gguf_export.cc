@@ -8,7 +8,7 @@
 #include "base/aligned_buffer.h"
 #include "base/error.h"
 #include "engine/model_tokenizer.h"
-#include "formats/gguf_writer.h"
+#include "formats/gguf_parts_writer.h"
 #include "formats/retyped_model.h"
 #include "tensor/encode.h"
 
@@ -93,7 +93,7 @@ void ComputeRows(const formats::GgufFile& model, const formats::TensorInfo& tens
 // Writes the tensors of one model after another, and tells how much is done.
 class TensorWriter {
  public:
-  TensorWriter(const formats::GgufFile& model, WorkerTeam& team, AlignedBuffer room, formats::GgufWriter writer,
+  TensorWriter(const formats::GgufFile& model, WorkerTeam& team, AlignedBuffer room, formats::GgufPartsWriter writer,
                const ExportHooks& hooks)
       : model_(model), team_(team), room_(std::move(room)), writer_(std::move(writer)), hooks_(hooks) {
     for (const formats::TensorInfo& tensor : model.tensors()) total_bytes_ += tensor.size_bytes();
@@ -130,7 +130,7 @@ class TensorWriter {
   const formats::GgufFile& model_;
   WorkerTeam& team_;
   AlignedBuffer room_;  // for rows
-  formats::GgufWriter writer_;
+  formats::GgufPartsWriter writer_;
   const ExportHooks& hooks_;
   size_t total_bytes_ = 0;
   size_t written_bytes_ = 0;
@@ -150,15 +150,15 @@ Status WriteGguf(const formats::GgufFile& model, const std::string& path, const 
     largest_row = std::max(largest_row, tensor.row_bytes());
   }
   ADIT_ASSIGN_OR_RETURN(AlignedBuffer room, AlignedBuffer::Allocate(std::max(kPieceBytes, largest_row), "rows"));
-  ADIT_ASSIGN_OR_RETURN(formats::GgufWriter writer,
-                        formats::GgufWriter::Create(path, ValuesOf(model, notes), std::move(plans)));
+  ADIT_ASSIGN_OR_RETURN(formats::GgufPartsWriter writer,
+                        formats::GgufPartsWriter::Create(path, ValuesOf(model, notes), plans, notes.max_part_bytes));
   return TensorWriter(model, team, std::move(room), std::move(writer), hooks).WriteAll();
 }
 
 Status ExportGguf(std::unique_ptr<formats::GgufFile> model, const std::string& path,
-                  const std::optional<std::string>& type, const ExportHooks& hooks) {
+                  const std::optional<std::string>& type, size_t max_part_bytes, const ExportHooks& hooks) {
   ADIT_ASSIGN_OR_RETURN(const formats::WeightTypes types, TypesOf(*model, type));
-  GgufNotes notes;
+  GgufNotes notes{.file_type = std::nullopt, .values = {}, .max_part_bytes = max_part_bytes};
   if (type || model->version() == 0) notes.file_type = FileType(types.matrices);
   ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), types));
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team, WorkerTeam::Create(NumAvailableCpus()));

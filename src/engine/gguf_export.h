@@ -1,6 +1,7 @@
 #ifndef ADIT_ENGINE_GGUF_EXPORT_H_
 #define ADIT_ENGINE_GGUF_EXPORT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,6 +20,7 @@ namespace adit::engine {
 struct GgufNotes {
   std::optional<uint64_t> file_type;                              // general.file_type; unset: as it was
   std::map<std::string, formats::GgufValue, std::less<>> values;  // further ones, in place of those of the model
+  size_t max_part_bytes = 0;  // tensors of one file, where the model is written in parts; 0: one file
 };
 
 // Called while a file is written; a status that is not ok ends that, and no file is left.
@@ -27,17 +29,18 @@ struct ExportHooks {
   std::function<Status(const formats::TensorInfo& tensor)> prepare;  // before a tensor's rows are read
 };
 
-// Writes `model`, a GGUF file or what is seen as one, as one GGUF file at `path`: keys, tokenizer, chat template and
-// tensors, in the types that it has. Rows are read, computed by the whole team, and written a few MB at a time.
-// Unsupported where GGUF has no keys for the tokenizer, Io when the system refuses.
+// Writes `model`, a GGUF file or what is seen as one, as one GGUF file at `path`, or in parts: keys, tokenizer, chat
+// template and tensors, in the types that it has. Rows are read, computed by the whole team, and written a few MB at a
+// time. Unsupported where GGUF has no keys for the tokenizer, Io when the system refuses.
 Status WriteGguf(const formats::GgufFile& model, const std::string& path, const GgufNotes& notes, WorkerTeam& team,
                  const ExportHooks& hooks);
 
 // Writes `model`, a GGUF file or a folder seen as one, as one GGUF file at `path`: keys, tokenizer, chat template and
 // weights. `type` is that of the matrices, any that weights can be made in; unset, float matrices stay as most of them
-// are. Vectors become F32; what is quantised already stays. InvalidArgument for another type, else as WriteGguf.
+// are. Vectors become F32; what is quantised already stays. max_part_bytes as in GgufNotes. InvalidArgument for another
+// type, else as WriteGguf.
 Status ExportGguf(std::unique_ptr<formats::GgufFile> model, const std::string& path,
-                  const std::optional<std::string>& type, const ExportHooks& hooks);
+                  const std::optional<std::string>& type, size_t max_part_bytes, const ExportHooks& hooks);
 
 }  // namespace adit::engine
 

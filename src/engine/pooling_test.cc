@@ -62,8 +62,9 @@ TEST(Pooling, IsReadFromTheFile) {
   EXPECT_EQ(*OfFile(1), Pooling::kMean);
   EXPECT_EQ(*OfFile(2), Pooling::kCls);
   EXPECT_EQ(*OfFile(3), Pooling::kLast);
-  EXPECT_EQ(OfFile(4).status().code(), StatusCode::kUnsupported);
-  EXPECT_THAT(OfFile(4).status().message(), HasSubstr("bert.pooling_type is 4"));
+  EXPECT_EQ(*OfFile(4), Pooling::kRank);
+  EXPECT_EQ(OfFile(5).status().code(), StatusCode::kUnsupported);
+  EXPECT_THAT(OfFile(5).status().message(), HasSubstr("bert.pooling_type is 5"));
 }
 
 }  // namespace

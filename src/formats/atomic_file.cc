@@ -92,6 +92,11 @@ Status AtomicFile::Write(const void* data, size_t size_bytes) {
   return Status();
 }
 
+Status AtomicFile::Seek(size_t offset_bytes) {
+  if (::lseek(fd_, static_cast<off_t>(offset_bytes), SEEK_SET) < 0) return SystemError("seek");
+  return Status();
+}
+
 Status AtomicFile::Finish() {
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0) return SystemError("write");

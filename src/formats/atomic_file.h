@@ -25,6 +25,8 @@ class AtomicFile {
   const std::string& path() const { return path_; }
   bool is_open() const { return fd_ >= 0; }
   Status Write(const void* data, size_t size_bytes);
+  // Where the next bytes go, from the beginning of the file; a gap that stays is zeros. Io for a pipe.
+  Status Seek(size_t offset_bytes);
   // Puts the file in its place. Precondition: is_open(), which it ends.
   Status Finish();
 

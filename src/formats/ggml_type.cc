@@ -59,6 +59,7 @@ constexpr GgmlType kGgmlTypes[] = {
 constexpr GgmlType kOwnTypes[] = {
     {kNoGgmlNumber, "INT4", DType::kInt4},
     {kNoGgmlNumber, "INT8", DType::kInt8},
+    {kNoGgmlNumber, "FP8", DType::kFp8},
 };
 
 }  // namespace

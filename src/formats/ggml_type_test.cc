@@ -12,7 +12,7 @@ namespace {
 TEST(GgmlType, MapsEachDTypeToItsNumberAndBack) {
   for (int i = 0; i < kNumDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (dtype == DType::kInt4 || dtype == DType::kInt8) {
+    if (dtype == DType::kInt4 || dtype == DType::kInt8 || dtype == DType::kFp8) {
       EXPECT_EQ(GgmlTypeOf(dtype).number, kNoGgmlNumber);
       continue;
     }

@@ -17,7 +17,7 @@ constexpr uint32_t kMaxVersion = 3;
 
 // Real files hold some tens of pairs and some thousands of tensors at most.
 constexpr uint64_t kMaxPairs = 65536;
-constexpr uint64_t kMaxTensors = 65536;
+constexpr uint64_t kMaxGgufTensors = 65536;
 
 // The least that an entry takes: key length, one byte of key, type, one byte of value.
 constexpr size_t kMinPairBytes = 8 + 1 + 4 + 1;
@@ -168,10 +168,10 @@ Result<GgufHeader> ReadGgufHeader(std::span<const std::byte> file, const std::st
   uint64_t num_tensors = 0;
   uint64_t num_pairs = 0;
   if (!cursor.Read(num_tensors) || !cursor.Read(num_pairs)) return cursor.Truncated("counts");
-  ADIT_RETURN_IF_ERROR(CheckCount(cursor, "tensors", num_tensors, kMaxTensors, kMinTensorBytes));
+  ADIT_RETURN_IF_ERROR(CheckCount(cursor, "tensors", num_tensors, kMaxGgufTensors, kMinTensorBytes));
   ADIT_RETURN_IF_ERROR(CheckCount(cursor, "key-value pairs", num_pairs, kMaxPairs, kMinPairBytes));
   ADIT_ASSIGN_OR_RETURN(header.metadata, ReadGgufMetadata(cursor, num_pairs));
-  ADIT_RETURN_IF_ERROR(CheckCount(cursor, "tensors", num_tensors, kMaxTensors, kMinTensorBytes));
+  ADIT_RETURN_IF_ERROR(CheckCount(cursor, "tensors", num_tensors, kMaxGgufTensors, kMinTensorBytes));
   ADIT_ASSIGN_OR_RETURN(header.tensors, ReadTensorTable(cursor, num_tensors));
   header.end = cursor.offset();
   return header;

@@ -14,20 +14,18 @@ namespace {
 // Names count with five digits.
 constexpr int64_t kMaxParts = 99999;
 
-std::string PartEnding(int64_t part, int64_t count) { return fmt::format("-{:05}-of-{:05}.gguf", part, count); }
-
 // What stands before the ending in the name of any part.
 Result<std::string> PrefixOf(const std::string& path, int64_t count) {
   if (count > kMaxParts) return Corrupt("gguf: {}: key 'split.count' is {}, the limit is {}", path, count, kMaxParts);
-  const size_t ending_bytes = PartEnding(1, count).size();
+  const size_t ending_bytes = GgufPartEnding(1, count).size();
   const std::string_view known = std::string_view(path).substr(path.size() - std::min(path.size(), ending_bytes));
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const std::string of_count = PartEnding(1, count).substr(6);
+  const std::string of_count = GgufPartEnding(1, count).substr(6);
   const bool is_part = known.size() == ending_bytes && known[0] == '-' && known.substr(6) == of_count &&
                        std::all_of(known.begin() + 1, known.begin() + 6, is_digit);
   if (is_part) return path.substr(0, path.size() - ending_bytes);
   return Unsupported("gguf: {}: one of {} files by its key 'split.count', but its name does not end like '{}'", path,
-                     count, PartEnding(1, count));
+                     count, GgufPartEnding(1, count));
 }
 
 class SplitGguf final : public GgufFile {
@@ -97,6 +95,8 @@ Status CheckPart(const GgufFile& part, int64_t number, int64_t count) {
 
 }  // namespace
 
+std::string GgufPartEnding(int64_t part, int64_t count) { return fmt::format("-{:05}-of-{:05}.gguf", part, count); }
+
 Result<std::unique_ptr<GgufFile>> OpenGgufPart(const std::string& path) {
   ADIT_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
   const std::span<const std::byte> bytes = file.bytes();
@@ -108,7 +108,7 @@ Result<std::unique_ptr<GgufFile>> OpenSplitGguf(const std::string& path, int64_t
   std::vector<std::unique_ptr<GgufFile>> parts;
   size_t num_tensors = 0;
   for (int64_t number = 1; number <= count; ++number) {
-    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<GgufFile> part, OpenGgufPart(prefix + PartEnding(number, count)));
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<GgufFile> part, OpenGgufPart(prefix + GgufPartEnding(number, count)));
     ADIT_RETURN_IF_ERROR(CheckPart(*part, number, count));
     num_tensors += part->tensors().size();
     parts.push_back(std::move(part));

@@ -23,6 +23,9 @@ Result<std::unique_ptr<GgufFile>> OpenGgufPart(const std::string& path);
 // The model that the file at `path`, one of `count` (2 or more) by its own keys, is a part of.
 Result<std::unique_ptr<GgufFile>> OpenSplitGguf(const std::string& path, int64_t count);
 
+// What the name of part `part`, counted from 1, of `count` ends with.
+std::string GgufPartEnding(int64_t part, int64_t count);
+
 }  // namespace adit::formats
 
 #endif  // ADIT_FORMATS_GGUF_SPLIT_INTERNAL_H_

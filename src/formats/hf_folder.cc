@@ -14,14 +14,9 @@ namespace {
 constexpr JsonLimits kConfigLimits{.max_bytes = size_t{16} << 20, .allow_infinity = true};
 constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
 
-bool Exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
-
 // An object, empty where there is no such file.
 Result<Json> ReadObject(const std::string& path, bool required) {
-  if (!required && !Exists(path)) return Json(Json::Object());
+  if (!required && !FileExists(path)) return Json(Json::Object());
   ADIT_ASSIGN_OR_RETURN(Json json, Json::ReadFile(path, kConfigLimits));
   if (json.AsObject() == nullptr) return Corrupt("{}: {}, wanted an object", path, json.KindName());
   return json;
@@ -32,7 +27,7 @@ Status ExplainWeights(const std::string& folder, const Status& status) {
   if (status.code() != StatusCode::kNotFound) return status;
   for (const char* other :
        {"pytorch_model.bin", "pytorch_model.bin.index.json", "consolidated.00.pth", "tf_model.h5"}) {
-    if (!Exists(folder + "/" + other)) continue;
+    if (!FileExists(folder + "/" + other)) continue;
     return Unsupported("{}: the weights are in {}; this build reads safetensors", folder, other);
   }
   return status;
@@ -49,7 +44,7 @@ const Json* DefaultTemplate(const Json::Array& templates) {
 
 }  // namespace
 
-bool HfFolder::HasFile(std::string_view name) const { return Exists(fmt::format("{}/{}", path_, name)); }
+bool HfFolder::HasFile(std::string_view name) const { return FileExists(fmt::format("{}/{}", path_, name)); }
 
 Status HfFolder::ReadChatTemplate() {
   if (HasFile("chat_template.jinja")) {
@@ -84,7 +79,7 @@ HfFolder HfFolder::Of(Json config, Json generation_config) {
 
 Result<HfFolder> HfFolder::Open(const std::string& path) {
   const std::string config_path = path + "/config.json";
-  if (!Exists(config_path)) return NotFound("{}: no config.json in this folder", path);
+  if (!FileExists(config_path)) return NotFound("{}: no config.json in this folder", path);
   ADIT_ASSIGN_OR_RETURN(Json config, ReadObject(config_path, /*required=*/true));
   Result<SafetensorsFolder> weights = SafetensorsFolder::Open(path);
   if (!weights.ok()) return ExplainWeights(path, weights.status());

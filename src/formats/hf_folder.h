@@ -22,6 +22,7 @@ class HfFolder {
 
   const std::string& path() const { return path_; }
   JsonFields config() const { return {config_, path_ + "/config.json"}; }
+  const Json& config_json() const { return config_; }
   // An empty object where the file is not there.
   JsonFields generation_config() const { return {generation_config_, path_ + "/generation_config.json"}; }
   // Of 1_Pooling/config.json, which folders of sentence-transformers have; else an empty object.

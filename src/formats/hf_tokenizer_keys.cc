@@ -29,6 +29,9 @@ constexpr int64_t kUserDefined = 4;
 constexpr int64_t kUnused = 5;
 constexpr int64_t kByte = 6;
 
+constexpr std::string_view kContinuation = "##";
+constexpr std::string_view kWordMark = "\xE2\x96\x81";
+
 // A piece that no merge makes is never to be preferred.
 constexpr double kScoreOfUnmerged = -1e6;
 
@@ -62,15 +65,20 @@ class TokenizerReader {
   Result<GgufValues> Read() {
     const Json* model = json_.Find("model");
     if (model == nullptr || StringOf(model->Find("type")).empty()) return Corrupt("{}: model.type is missing", path_);
-    if (StringOf(model->Find("type")) != "BPE") {
-      return Unsupported("{}: model.type is {}; GGUF files are written with BPE alone", path_,
-                         Quoted(StringOf(model->Find("type"))));
+    const std::string_view type = StringOf(model->Find("type"));
+    if (type != "BPE" && type != "WordPiece") {
+      return Unsupported("{}: model.type is {}; GGUF files are written with BPE and WordPiece alone", path_,
+                         Quoted(type));
     }
     ADIT_RETURN_IF_ERROR(ReadVocabulary(*model));
     const bool sentencepiece = IsTrue(model->Find("byte_fallback"));
-    ADIT_RETURN_IF_ERROR(sentencepiece ? SetSentencePiece(*model) : SetByteLevel(*model));
+    const bool words = type == "WordPiece";
+    ADIT_RETURN_IF_ERROR(words           ? SetWordPiece(*model)
+                         : sentencepiece ? SetSentencePiece(*model)
+                                         : SetByteLevel(*model));
+    ADIT_RETURN_IF_ERROR(SetSpecialIds(*model, words));
+    if (words) MarkWordPieces();
     SetTokens();
-    ADIT_RETURN_IF_ERROR(SetSpecialIds(*model));
     SetString("tokenizer.chat_template", folder_.chat_template());
     return std::move(values_);
   }
@@ -87,11 +95,14 @@ class TokenizerReader {
   Status SetByteLevel(const Json& model);
   Result<std::string> PreTokenizerName(bool whole_words) const;
   Status SetSentencePiece(const Json& model);
+  Status SetWordPiece(const Json& model);
+  void MarkWordPieces();
   Result<bool> AddsSpacePrefix() const;
   void SetTokens();
-  Status SetSpecialIds(const Json& model);
+  Status SetSpecialIds(const Json& model, bool words);
   std::optional<int64_t> IdOf(std::string_view name) const;
   bool AddsAtEnd(std::string_view token, bool first) const;
+  bool HasBertProcessing() const;
 
   const HfFolder& folder_;
   const Json& json_;
@@ -257,6 +268,42 @@ Status TokenizerReader::SetSentencePiece(const Json& model) {
   return Status();
 }
 
+Status TokenizerReader::SetWordPiece(const Json& model) {
+  if (StringOf(model.Find("continuing_subword_prefix")) != kContinuation) {
+    return Unsupported("{}: model.continuing_subword_prefix is {}; GGUF files are written with {} alone", path_,
+                       Quoted(StringOf(model.Find("continuing_subword_prefix"))), Quoted(kContinuation));
+  }
+  const Json* normalizer = json_.Find("normalizer");
+  if (normalizer == nullptr || StringOf(normalizer->Find("type")) != "BertNormalizer" ||
+      !IsTrue(normalizer->Find("clean_text")) || !IsTrue(normalizer->Find("handle_chinese_chars"))) {
+    return Unsupported("{}: normalizer is not BERT's, which GGUF files stand for", path_);
+  }
+  const Json* splitter = json_.Find("pre_tokenizer");
+  if (splitter == nullptr || StringOf(splitter->Find("type")) != "BertPreTokenizer") {
+    return Unsupported("{}: pre_tokenizer is not BERT's, which GGUF files stand for", path_);
+  }
+  const bool lowercase = IsTrue(normalizer->Find("lowercase"));
+  const Json* strip = normalizer->Find("strip_accents");
+  SetString("tokenizer.ggml.model", "bert");
+  SetString("tokenizer.ggml.pre", "default");
+  SetBool("tokenizer.ggml.normalizer.lowercase", lowercase);
+  SetBool("tokenizer.ggml.normalizer.strip_accents", strip == nullptr || strip->is_null() ? lowercase : IsTrue(strip));
+  return Status();
+}
+
+// In tokenizer.json the pieces that go on with a word are marked, in GGUF files those that begin one.
+void TokenizerReader::MarkWordPieces() {
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    std::string& token = tokens_[i];
+    if (types_[i] != kNormal) continue;
+    if (token.starts_with(kContinuation)) {
+      token.erase(0, kContinuation.size());
+    } else {
+      token.insert(0, kWordMark);
+    }
+  }
+}
+
 void TokenizerReader::SetTokens() {
   values_["tokenizer.ggml.tokens"] = {.type = GgufType::kArray, .element_type = GgufType::kString, .value = tokens_};
   values_["tokenizer.ggml.token_type"] = {.type = GgufType::kArray, .element_type = GgufType::kI32, .value = types_};
@@ -291,22 +338,33 @@ bool TokenizerReader::AddsAtEnd(std::string_view token, bool first) const {
   return false;
 }
 
-Status TokenizerReader::SetSpecialIds(const Json& model) {
+bool TokenizerReader::HasBertProcessing() const {
+  const std::vector<const Json*> steps = StepsOf(json_.Find("post_processor"), "processors");
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const Json* step) { return StringOf(step->Find("type")) == "BertProcessing"; });
+}
+
+Status TokenizerReader::SetSpecialIds(const Json& model, bool words) {
   const auto set = [&](const char* name, const char* key) {
     const std::optional<int64_t> id = IdOf(name);
     if (id) values_[key] = {.type = GgufType::kU32, .value = static_cast<uint64_t>(*id)};
     return id;
   };
-  const std::optional<int64_t> bos = set("bos", "tokenizer.ggml.bos_token_id");
-  const std::optional<int64_t> eos = set("eos", "tokenizer.ggml.eos_token_id");
+  const std::optional<int64_t> bos = set(words ? "cls" : "bos", "tokenizer.ggml.bos_token_id");
+  const std::optional<int64_t> eos = set(words ? "sep" : "eos", "tokenizer.ggml.eos_token_id");
+  if (words) {
+    set("sep", "tokenizer.ggml.seperator_token_id");  // the key's own spelling
+    set("mask", "tokenizer.ggml.mask_token_id");
+  }
   set("pad", "tokenizer.ggml.padding_token_id");
   if (const auto unknown = ids_.find(StringOf(model.Find("unk_token"))); unknown != ids_.end()) {
     values_["tokenizer.ggml.unknown_token_id"] = {.type = GgufType::kU32,
                                                   .value = static_cast<uint64_t>(unknown->second)};
   }
   const auto text = [this](int64_t id) { return std::string_view(tokens_[static_cast<size_t>(id)]); };
-  SetBool("tokenizer.ggml.add_bos_token", bos && AddsAtEnd(text(*bos), /*first=*/true));
-  SetBool("tokenizer.ggml.add_eos_token", eos && AddsAtEnd(text(*eos), /*first=*/false));
+  const bool bert = HasBertProcessing();
+  SetBool("tokenizer.ggml.add_bos_token", bos && (bert || AddsAtEnd(text(*bos), /*first=*/true)));
+  SetBool("tokenizer.ggml.add_eos_token", eos && (bert || AddsAtEnd(text(*eos), /*first=*/false)));
   return Status();
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <system_error>
 #include <utility>
@@ -106,6 +107,11 @@ void MappedFile::Copy(std::span<const std::byte> range, std::byte* out) const {
   }
   // What cannot be read cannot be mapped either, and ends the process as it does for every reader of the mapping.
   if (done < range.size()) std::memcpy(out + done, range.data() + done, range.size() - done);
+}
+
+bool FileExists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
 }
 
 }  // namespace adit::formats

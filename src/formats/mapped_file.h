@@ -9,6 +9,9 @@
 
 namespace adit::formats {
 
+// Whether there is something of that name.
+bool FileExists(const std::string& path);
+
 // A whole file mapped read-only, unmapped by the destructor. Movable, not copyable. Threads may share it.
 // The file must not shrink while it is mapped: reading a page that is gone kills the process.
 class MappedFile {

@@ -133,9 +133,16 @@ void RetypedModel::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t
       rows = origin.data.data() + static_cast<size_t>(first_row + row) * origin.row_bytes();
     }
     Traits(origin.dtype).decode(rows, floats.data(), count * row_elements);
-    const std::span<const float> importance = from.retyping.importance;
-    EncodeRows(tensor.dtype, floats.data(), importance.empty() ? nullptr : importance.data(),
-               out + static_cast<size_t>(row) * tensor.row_bytes(), count, row_elements);
+    const float* importance = from.retyping.importance.empty() ? nullptr : from.retyping.importance.data();
+    std::byte* to = out + static_cast<size_t>(row) * tensor.row_bytes();
+    if (from.retyping.groups == nullptr) {
+      EncodeRows(tensor.dtype, floats.data(), importance, to, count, row_elements);
+      continue;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      EncodeGroups(*from.retyping.groups, floats.data() + i * row_elements, importance,
+                   to + static_cast<size_t>(i) * tensor.row_bytes(), row_elements);
+    }
   }
   if (origin.is_computed()) return;
   model_->Release(origin.data.subspan(static_cast<size_t>(first_row) * origin.row_bytes(),
@@ -185,7 +192,7 @@ Result<std::unique_ptr<GgufFile>> Retyped(std::unique_ptr<GgufFile> model, std::
   for (size_t i = 0; i < tensors.size(); ++i) {
     const DTypeTraits& traits = Traits(tensors[i].dtype);
     if (tensors[i].dtype == origins[i].dtype) continue;
-    if (EncodeFor(tensors[i].dtype) == nullptr) {
+    if (EncodeFor(tensors[i].dtype) == nullptr && tensors[i].groups == nullptr) {
       return Unsupported("{}: tensor '{}': this build cannot make weights of type {}", model->path(), origins[i].name,
                          traits.name);
     }

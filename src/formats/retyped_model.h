@@ -11,6 +11,7 @@
 #include "formats/gguf.h"
 #include "formats/weight_source.h"
 #include "tensor/dtype.h"
+#include "tensor/encode_groups.h"
 
 namespace adit::formats {
 
@@ -49,6 +50,8 @@ struct TensorRetyping {
   // What the error of each column counts, [row_elements], for types whose scales are searched for (SearchEncodeFor);
   // empty: as EncodeFor does it. It outlives the model.
   std::span<const float> importance = {};
+  // For Int4 and Int8, which are made with them alone; it outlives the model. Rows are whole groups.
+  const GroupScales* groups = nullptr;
 };
 
 // `model`, its tensors in these types, one for each, in order; quantised ones are widened first where the type differs.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "formats/mapped_file.h"
 #include "formats/quoted.h"
 #include "formats/safetensors.h"
 
@@ -21,11 +22,6 @@ constexpr size_t kMaxFiles = 4096;
 bool IsPlainFileName(std::string_view name) {
   return name.ends_with(".safetensors") && name.size() <= 255 && IsPrintableAscii(name) &&
          name.find('/') == std::string_view::npos && !name.starts_with('.');
-}
-
-bool Exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
 }
 
 // The index's file for each tensor.
@@ -65,9 +61,9 @@ Status SafetensorsFolder::Index() {
 Result<SafetensorsFolder> SafetensorsFolder::Open(const std::string& folder) {
   SafetensorsFolder result;
   const std::string index_path = fmt::format("{}/{}", folder, kIndexFile);
-  if (!Exists(index_path)) {
+  if (!FileExists(index_path)) {
     const std::string path = fmt::format("{}/{}", folder, kSingleFile);
-    if (!Exists(path)) return NotFound("{}: no {} and no {} in this folder", folder, kSingleFile, kIndexFile);
+    if (!FileExists(path)) return NotFound("{}: no {} and no {} in this folder", folder, kSingleFile, kIndexFile);
     ADIT_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::Open(path));
     result.files_.push_back(std::move(file));
     ADIT_RETURN_IF_ERROR(result.Index());

@@ -1,11 +1,10 @@
 #include "formats/safetensors_type.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <iterator>
-#include <limits>
 
+#include "tensor/fp8.h"
 #include "tensor/half.h"
 
 namespace adit::formats {
@@ -23,21 +22,6 @@ void DecodeEach(const std::byte* bytes, float* out, int64_t num_elements, Widen 
 template <typename T>
 void DecodeInteger(const std::byte* bytes, float* out, int64_t num_elements) noexcept {
   DecodeEach<T>(bytes, out, num_elements, [](T element) { return static_cast<float>(element); });
-}
-
-// OCP 8-bit floating point, E4M3 (Micikevicius et al. 2022): bias 7, no infinities, S.1111.111 is NaN.
-float E4M3ToFloat(uint8_t bits) {
-  const int exponent = (bits >> 3) & 15;
-  const int mantissa = bits & 7;
-  float magnitude;
-  if ((bits & 0x7f) == 0x7f) {
-    magnitude = std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(static_cast<float>(mantissa), -9);
-  } else {
-    magnitude = std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
-  }
-  return (bits & 0x80) != 0 ? -magnitude : magnitude;
 }
 
 void DecodeE4M3(const std::byte* bytes, float* out, int64_t num_elements) noexcept {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,13 @@ struct TensorInfo {
   bool is_computed() const { return data.empty(); }
 };
 
+// A matrix in a narrower type, which it has with its columns in another order: column k is column order[k] of the
+// matrix.
+struct ReorderedMatrix {
+  const TensorInfo* tensor = nullptr;  // of the same shape; ReadRows takes it
+  std::span<const int32_t> order;      // [columns]
+};
+
 // Where a model's weights come from. Everything it returns lives as long as it does. Thread-safe once open.
 class WeightSource {
  public:
@@ -48,6 +56,8 @@ class WeightSource {
   // Writes rows [first_row, first_row + num_rows) of one of its tensors, of row_bytes() each, to `out`, and leaves
   // no page of a file in memory for it: for rows that are read here and there.
   virtual void ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const;
+  // One of its tensors for whoever can gather what it is multiplied with; none for most.
+  virtual std::optional<ReorderedMatrix> Reordered(const TensorInfo& /*tensor*/) const { return std::nullopt; }
 
  protected:
   // Copies a part of some tensor's data to `out`; from a file, not through its mapping.

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "hub/download.h"
@@ -23,10 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHub = "https://huggingface.co";
 constexpr size_t kMaxTokenBytes = 4096;
-
-int64_t SecondsSinceEpoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 // Keeps other processes from fetching the same repository.
 class RepositoryLock {
@@ -97,7 +93,7 @@ Result<PullResult> Pull(const HubClient& hub, const ModelStore& store, const Mod
                               .commit = model.commit,
                               .open = choice->open,
                               .files = {},
-                              .pulled_s = SecondsSinceEpoch()}};
+                              .pulled_s = WholeUnixSeconds()}};
   PullProgress progress;
   for (const HubFile& file : choice->files) progress.total_bytes += file.size_bytes;
   for (const HubFile& file : choice->files) {

@@ -98,6 +98,7 @@ BlockLayout LayoutOf(DType dtype) {
     case DType::kInt4:
       return {{0}, 3, 19};
     case DType::kInt8:
+    case DType::kFp8:
       return {{}, 4, 36, &PutFactorInt8};
     case DType::kF32:
     case DType::kF16:
@@ -273,11 +274,11 @@ MatmulArgs PackedWeights::Args(const TestActivations& x, int64_t num_tokens, flo
           .out_stride = num_rows_};
 }
 
-// Each of the num_cols / 16 sums of a term at most, or num_cols products of plain types, that are added up in turn
-// rounds by no more than the sum of all magnitudes; a few more roundings are those of a weight, its scale, its term and
-// the last addition.
+// Each of the num_cols / 16 sums of a term at most, or num_cols products with float activations, that are added up in
+// turn rounds by no more than the sum of all magnitudes; a few more roundings are those of a weight, its scale, its
+// term and the last addition.
 ExpectedProduct Multiply(const TestWeights& weights, const TestActivations& x, int64_t num_tokens) {
-  const bool plain = Traits(weights.dtype()).block_elements == 1;
+  const bool plain = Traits(weights.dtype()).block_elements == 1 || weights.dtype() == DType::kFp8;
   const double roundings = static_cast<double>(plain ? weights.num_cols() : weights.num_cols() / 8) + 8.0;
   const auto num_rows = static_cast<size_t>(weights.num_rows());
   ExpectedProduct expected;
@@ -316,7 +317,9 @@ std::vector<MatmulCase> MatmulCases() {
 
 std::vector<MatmulCase> BlockMatmulCases() {
   std::vector<MatmulCase> cases = MatmulCases();
-  std::erase_if(cases, [](const MatmulCase& matmul_case) { return Traits(matmul_case.dtype).block_elements == 1; });
+  std::erase_if(cases, [](const MatmulCase& matmul_case) {
+    return Traits(matmul_case.dtype).block_elements == 1 || matmul_case.dtype == DType::kFp8;
+  });
   return cases;
 }
 

@@ -19,6 +19,13 @@ bool AnyWantsQ8(std::initializer_list<const nn::Linear*> readers) {
   return std::any_of(readers.begin(), readers.end(), [](const nn::Linear* reader) { return reader->wants_q8(); });
 }
 
+// Whether matrices want their input gathered, and in which form.
+void MeasureGathered(const nn::Linear& reader, nn::WorkspaceSizes& sizes) {
+  if (reader.column_order.empty()) return;
+  sizes.gathers = true;
+  sizes.gathered_q8 |= reader.wants_q8();
+}
+
 void MeasureFeedForward(const nn::GatedFeedForwardConfig& config, const FeedForwardWeights& any_weights,
                         nn::WorkspaceSizes& sizes) {
   const auto& weights = std::get<nn::GatedFeedForwardWeights>(any_weights);
@@ -26,6 +33,7 @@ void MeasureFeedForward(const nn::GatedFeedForwardConfig& config, const FeedForw
   sizes.gate_dim = std::max(sizes.gate_dim, config.ffn_dim);
   sizes.normed_q8 |= AnyWantsQ8({&weights.gate, &weights.up});
   sizes.gated_q8 |= AnyWantsQ8({&weights.down});
+  for (const nn::Linear* reader : {&weights.gate, &weights.up, &weights.down}) MeasureGathered(*reader, sizes);
 }
 
 void MeasureFeedForward(const nn::PlainFeedForwardConfig& config, const FeedForwardWeights& any_weights,
@@ -34,6 +42,7 @@ void MeasureFeedForward(const nn::PlainFeedForwardConfig& config, const FeedForw
   sizes.ffn_dim = std::max(sizes.ffn_dim, config.ffn_dim);
   sizes.normed_q8 |= AnyWantsQ8({&weights.up});
   sizes.gated_q8 |= AnyWantsQ8({&weights.down});
+  for (const nn::Linear* reader : {&weights.up, &weights.down}) MeasureGathered(*reader, sizes);
 }
 
 nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, int num_workers, int64_t max_tokens) {
@@ -41,7 +50,10 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
   sizes.two_terms = weights.two_terms;
   sizes.least_outlier = weights.least_outlier;
   for (const nn::RopeConfig& rope : spec.ropes) sizes.rope_pairs.push_back(rope.num_pairs);
-  if (spec.output.logits) sizes.normed_q8 |= AnyWantsQ8({&weights.output});
+  if (spec.output.logits) {
+    sizes.normed_q8 |= AnyWantsQ8({&weights.output});
+    MeasureGathered(weights.output, sizes);
+  }
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const auto& shape = std::get<nn::AttentionBlockConfig>(spec.layers[i].mixer).shape;
     const auto& attention = std::get<nn::AttentionBlockWeights>(weights.layers[i].mixer);
@@ -53,6 +65,9 @@ nn::WorkspaceSizes Measure(const ModelSpec& spec, const ModelWeights& weights, i
     sizes.v_head_dim = std::max(sizes.v_head_dim, shape.v_dim);
     sizes.normed_q8 |= AnyWantsQ8({&attention.q, &attention.k, &attention.v});
     sizes.attended_q8 |= AnyWantsQ8({&attention.out});
+    for (const nn::Linear* reader : {&attention.q, &attention.k, &attention.v, &attention.out}) {
+      MeasureGathered(*reader, sizes);
+    }
 
     std::visit([&](const auto& config) { MeasureFeedForward(config, weights.layers[i].feed_forward, sizes); },
                spec.layers[i].feed_forward);

@@ -64,6 +64,12 @@ class HfModel final : public formats::GgufFile {
     return fmt::format("Hugging Face folder, {} safetensors file{}", count, count == 1 ? "" : "s");
   }
   size_t size_bytes() const override { return folder_.weights().size_bytes(); }
+  std::optional<formats::ReorderedMatrix> Reordered(const TensorInfo& tensor) const override {
+    const auto found = reordered_.find(tensor.name);
+    if (found == reordered_.end()) return std::nullopt;
+    return formats::ReorderedMatrix{.tensor = &found->second.info,
+                                    .order = found->second.origin.quantized->column_order()};
+  }
 
  private:
   void Copy(std::span<const std::byte> bytes, std::byte* out) const override {
@@ -92,6 +98,12 @@ class HfModel final : public formats::GgufFile {
   std::vector<std::unique_ptr<const std::string>> names_;
   std::vector<std::unique_ptr<const std::vector<float>>> computed_;  // small: norms, biases, divisors
   std::unordered_map<std::string_view, size_t> index_;
+  // Quantised matrices whose columns may be read in another order.
+  struct ReorderedTensor {
+    TensorInfo info;
+    Origin origin;
+  };
+  std::unordered_map<std::string_view, ReorderedTensor> reordered_;
 };
 
 void HfModel::Add(std::string name, TensorInfo info, const Origin& origin) {
@@ -186,7 +198,12 @@ Status HfModel::AddQuantized(const HfTensorRules& rules, const formats::Safetens
                         .rank = 2,
                         .shape = {matrix->rows(), matrix->cols(), 1, 1},
                         .stored_type = matrix->stored_type()};
+  const bool has_order = !matrix->column_order().empty();
   Add(std::move(match.gguf_name), info, {.file = &file, .rule = *match.rule, .quantized = std::move(matrix)});
+  if (!has_order) return Status();
+  ReorderedTensor reordered{.info = tensors_.back(), .origin = origins_.back()};
+  reordered.info.dtype = reordered.origin.quantized->reordered_dtype();
+  reordered_.emplace(reordered.info.name, std::move(reordered));
   return Status();
 }
 
@@ -250,19 +267,29 @@ void ReadTransposed(const SafetensorsTensor& tensor, int64_t first_row, int64_t 
   }
 }
 
-void ReadQuantized(const Origin& origin, int64_t total_rows, int64_t first_row, int64_t num_rows, std::byte* out) {
+void ReadQuantized(const Origin& origin, bool reordered, int64_t total_rows, int64_t first_row, int64_t num_rows,
+                   std::byte* out) {
   const bool moves = origin.rule.transform != HfTransform::kNone;
   std::vector<int64_t> rows(static_cast<size_t>(num_rows));
   for (int64_t i = 0; i < num_rows; ++i) {
     rows[static_cast<size_t>(i)] = moves ? HfSourceRow(origin.rule, first_row + i, total_rows) : first_row + i;
   }
-  origin.quantized->ReadRows(rows, out);
+  if (reordered) {
+    origin.quantized->ReadReordered(rows, out);
+  } else {
+    origin.quantized->ReadRows(rows, out);
+  }
 }
 
 void HfModel::ReadRows(const TensorInfo& tensor, int64_t first_row, int64_t num_rows, std::byte* out) const {
   if (!tensor.is_computed()) return WeightSource::ReadRows(tensor, first_row, num_rows, out);
+  if (const auto found = reordered_.find(tensor.name); found != reordered_.end() && &found->second.info == &tensor) {
+    return ReadQuantized(found->second.origin, /*reordered=*/true, tensor.shape[0], first_row, num_rows, out);
+  }
   const Origin& origin = origins_[static_cast<size_t>(&tensor - tensors_.data())];
-  if (origin.quantized != nullptr) return ReadQuantized(origin, tensor.shape[0], first_row, num_rows, out);
+  if (origin.quantized != nullptr) {
+    return ReadQuantized(origin, /*reordered=*/false, tensor.shape[0], first_row, num_rows, out);
+  }
   const SafetensorsTensor& source = *origin.tensor;
   const int64_t num_cols = tensor.shape[1];
   const auto source_row_bytes = static_cast<size_t>(source.shape[1]) * static_cast<size_t>(source.type->element_bytes);

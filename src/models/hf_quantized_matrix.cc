@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "base/error.h"
 #include "formats/quoted.h"
 #include "tensor/encode.h"
+#include "tensor/fp8.h"
 #include "tensor/half.h"
 #include "tensor/int4.h"
 #include "tensor/int8.h"
@@ -138,7 +140,8 @@ Status HfQuantizedMatrix::TakeParts(const std::string& module, const formats::Sa
       ADIT_RETURN_IF_ERROR(need(".weight_shape", shape_));
       ADIT_RETURN_IF_ERROR(need(".weight_scale", scales_));
       ADIT_RETURN_IF_ERROR(WantType(*codes_, "I32"));
-      break;
+      zeros_ = find(".weight_zero_point");
+      return zeros_ != nullptr ? WantType(*zeros_, "I32") : Status();
     case Method::kInt8:
     case Method::kFp8:
       ADIT_RETURN_IF_ERROR(need(".weight", codes_));
@@ -147,9 +150,10 @@ Status HfQuantizedMatrix::TakeParts(const std::string& module, const formats::Sa
       ADIT_RETURN_IF_ERROR(WantType(*codes_, quantization_.method == Method::kInt8 ? "I8" : "F8_E4M3"));
       break;
   }
-  if (find(".weight_zero_point") != nullptr) {
-    return Unsupported("tensor {}: zero points of compressed-tensors are not supported",
-                       Quoted(module + ".weight_zero_point"));
+  const Tensor* zeros = find(".weight_zero_point");
+  if (zeros != nullptr && std::ranges::any_of(zeros->data, [](std::byte byte) { return byte != std::byte{0}; })) {
+    return Unsupported("tensor {}: zero points of {} are not supported but for 0", Quoted(zeros->name),
+                       codes_->type->name);
   }
   return Status();
 }
@@ -201,7 +205,8 @@ Status HfQuantizedMatrix::CheckShapes() const {
       ADIT_RETURN_IF_ERROR(WantShape(*scales_, {groups, rows_}));
       return WantShape(*zeros_, {groups, rows_ * bits / 32});
     case Method::kPackedInt:
-      return WantShape(*scales_, {rows_, groups});
+      ADIT_RETURN_IF_ERROR(WantShape(*scales_, {rows_, groups}));
+      return zeros_ != nullptr ? WantShape(*zeros_, {(rows_ * bits + 31) / 32, groups}) : Status();
     case Method::kInt8:
     case Method::kFp8:
       break;
@@ -247,28 +252,44 @@ Status HfQuantizedMatrix::TakeOrder() {
   return Status();
 }
 
-void HfQuantizedMatrix::ChooseType() {
-  stored_type_ = StoredType(quantization_);
-  dtype_ = DType::kF32;
-  if (quantization_.method == Method::kFp8) {
-    dtype_ = DType::kF16;
-    return;
-  }
-  if (!groups_.empty() || cols_ % kBlock != 0) return;
-  if (quantization_.bits <= 4) {
-    if (std::ranges::all_of(scale_values_, FitsHalf)) dtype_ = DType::kInt4;
-    return;
-  }
+// What rows have whose groups are one after another.
+DType HfQuantizedMatrix::TypeOfGroups() const {
+  if (cols_ % kBlock != 0) return DType::kF32;
+  if (quantization_.bits <= 4) return std::ranges::all_of(scale_values_, FitsHalf) ? DType::kInt4 : DType::kF32;
   // Zero points in the middle leave codes of eight bits with their sign.
-  if (quantization_.method == Method::kGptq) {
+  if (zeros_ != nullptr) {
     const int64_t groups = (cols_ + group_size_ - 1) / group_size_;
     for (int64_t group = 0; group < groups; ++group) {
       for (int64_t row = 0; row < rows_; ++row) {
-        if (ZeroAt(row, group) != 128) return;
+        if (ZeroAt(row, group) != 128) return DType::kF32;
       }
     }
   }
-  dtype_ = DType::kInt8;
+  return DType::kInt8;
+}
+
+// Columns by their groups, where each group is a whole number of blocks.
+void HfQuantizedMatrix::SortColumns() {
+  std::vector<int64_t> sizes(static_cast<size_t>((cols_ + group_size_ - 1) / group_size_));
+  for (const int32_t group : groups_) ++sizes[static_cast<size_t>(group)];
+  if (std::ranges::any_of(sizes, [](int64_t size) { return size % kBlock != 0; })) return;
+  column_order_.resize(groups_.size());
+  std::iota(column_order_.begin(), column_order_.end(), 0);
+  std::ranges::stable_sort(column_order_, {}, [this](int32_t col) { return groups_[static_cast<size_t>(col)]; });
+}
+
+void HfQuantizedMatrix::ChooseType() {
+  stored_type_ = StoredType(quantization_);
+  if (quantization_.method == Method::kFp8) {
+    const bool has_blocks = cols_ % kBlock == 0 && quantization_.block_cols % kBlock == 0;
+    dtype_ = has_blocks ? DType::kFp8 : DType::kF16;
+    return;
+  }
+  const DType type = TypeOfGroups();
+  dtype_ = groups_.empty() ? type : DType::kF32;
+  if (groups_.empty() || type == DType::kF32) return;
+  SortColumns();
+  reordered_dtype_ = type;
 }
 
 Result<HfQuantizedMatrix> HfQuantizedMatrix::Make(const HfQuantization& quantization, const std::string& module,
@@ -281,6 +302,7 @@ Result<HfQuantizedMatrix> HfQuantizedMatrix::Make(const HfQuantization& quantiza
   ADIT_RETURN_IF_ERROR(matrix.CheckShapes());
   ADIT_RETURN_IF_ERROR(matrix.CheckScales());
   ADIT_RETURN_IF_ERROR(matrix.TakeOrder());
+  if (quantization.method == Method::kFp8) ADIT_RETURN_IF_ERROR(matrix.CheckFp8Codes());
   matrix.ChooseType();
   return matrix;
 }
@@ -312,6 +334,8 @@ int HfQuantizedMatrix::ZeroAt(int64_t row, int64_t group) const {
       return static_cast<int>(
           WordAt(*zeros_, group * (rows_ / 8) + row / 8) >> (4 * kAwqNibble[static_cast<size_t>(row % 8)]) & 15);
     case Method::kPackedInt:
+      // Packed along the rows.
+      if (zeros_ != nullptr) return BitsAt(*zeros_, group, zeros_->shape[1], row, quantization_.bits);
       return 1 << (quantization_.bits - 1);
     case Method::kInt8:
     case Method::kFp8:
@@ -358,27 +382,52 @@ float HfQuantizedMatrix::ValueAt(int64_t row, int64_t col) const {
   return scale * static_cast<float>(CodeAt(row, col) - ZeroAt(row, group));
 }
 
-void HfQuantizedMatrix::ReadInt4(int64_t row, std::byte* out) const {
+void HfQuantizedMatrix::ReadInt4(int64_t row, std::span<const int32_t> order, std::byte* out) const {
+  const auto column = [order](int64_t k) { return order.empty() ? k : int64_t{order[static_cast<size_t>(k)]}; };
   for (int64_t begin = 0; begin < cols_; begin += kBlock) {
-    const int64_t group = begin / group_size_;
+    const int64_t group = GroupOf(column(begin));
     BlockInt4 block{};
-    block.d = FloatToHalf(ScaleAt(row, begin, group));
+    block.d = FloatToHalf(ScaleAt(row, column(begin), group));
     block.zero = static_cast<uint8_t>(ZeroAt(row, group));
     for (int64_t j = 0; j < kBlock / 2; ++j) {
-      block.qs[j] = static_cast<uint8_t>(CodeAt(row, begin + j) | CodeAt(row, begin + j + kBlock / 2) << 4);
+      block.qs[j] =
+          static_cast<uint8_t>(CodeAt(row, column(begin + j)) | CodeAt(row, column(begin + j + kBlock / 2)) << 4);
     }
     std::memcpy(out, &block, sizeof(block));
     out += sizeof(block);
   }
 }
 
-void HfQuantizedMatrix::ReadInt8(int64_t row, std::byte* out) const {
+void HfQuantizedMatrix::ReadInt8(int64_t row, std::span<const int32_t> order, std::byte* out) const {
+  const auto column = [order](int64_t k) { return order.empty() ? k : int64_t{order[static_cast<size_t>(k)]}; };
   for (int64_t begin = 0; begin < cols_; begin += kBlock) {
-    const int64_t group = begin / group_size_;
+    const int64_t group = GroupOf(column(begin));
     const int zero = quantization_.method == Method::kInt8 ? 0 : 128;
     BlockInt8 block{};
-    block.d = ScaleAt(row, begin, group);
-    for (int64_t j = 0; j < kBlock; ++j) block.qs[j] = static_cast<int8_t>(CodeAt(row, begin + j) - zero);
+    block.d = ScaleAt(row, column(begin), group);
+    for (int64_t j = 0; j < kBlock; ++j) block.qs[j] = static_cast<int8_t>(CodeAt(row, column(begin + j)) - zero);
+    std::memcpy(out, &block, sizeof(block));
+    out += sizeof(block);
+  }
+}
+
+// E4M3 has no infinities, and one NaN of each sign.
+Status HfQuantizedMatrix::CheckFp8Codes() const {
+  for (const std::byte nan : {std::byte{0x7f}, std::byte{0xff}}) {
+    const auto* found =
+        static_cast<const std::byte*>(std::memchr(codes_->data.data(), std::to_integer<int>(nan), codes_->data.size()));
+    if (found == nullptr) continue;
+    const int64_t at = found - codes_->data.data();
+    return Corrupt("tensor {} has NaN in row {}, column {}", Quoted(codes_->name), at / cols_, at % cols_);
+  }
+  return Status();
+}
+
+void HfQuantizedMatrix::ReadFp8(int64_t row, std::byte* out) const {
+  for (int64_t begin = 0; begin < cols_; begin += kBlock) {
+    BlockFp8 block{};
+    block.d = ScaleAt(row, begin, 0);
+    std::memcpy(block.qs, codes_->data.data() + static_cast<size_t>(row * cols_ + begin), sizeof(block.qs));
     std::memcpy(out, &block, sizeof(block));
     out += sizeof(block);
   }
@@ -389,15 +438,28 @@ void HfQuantizedMatrix::ReadRows(std::span<const int64_t> rows, std::byte* out) 
   std::vector<float> floats;
   for (const int64_t row : rows) {
     if (dtype_ == DType::kInt4) {
-      ReadInt4(row, out);
+      ReadInt4(row, {}, out);
     } else if (dtype_ == DType::kInt8) {
-      ReadInt8(row, out);
+      ReadInt8(row, {}, out);
+    } else if (dtype_ == DType::kFp8) {
+      ReadFp8(row, out);
     } else {
       floats.resize(static_cast<size_t>(cols_));
       for (int64_t col = 0; col < cols_; ++col) floats[static_cast<size_t>(col)] = ValueAt(row, col);
       EncodeFor(dtype_)(floats.data(), out, cols_);
     }
     out += row_bytes;
+  }
+}
+
+void HfQuantizedMatrix::ReadReordered(std::span<const int64_t> rows, std::byte* out) const {
+  for (const int64_t row : rows) {
+    if (reordered_dtype_ == DType::kInt4) {
+      ReadInt4(row, column_order_, out);
+    } else {
+      ReadInt8(row, column_order_, out);
+    }
+    out += RowBytes(reordered_dtype_, cols_);
   }
 }
 

@@ -140,6 +140,36 @@ TEST_F(GptqModule, GroupsInAnotherOrderAreWidened) {
   ExpectValues(DType::kF32);
 }
 
+TEST_F(GptqModule, GroupsInAnotherOrderCanBeReadOneAfterAnother) {
+  for (const int bits : {2, 3, 4, 8}) {
+    bits_ = bits;
+    // Groups of two blocks, one and none, mixed.
+    order_.assign(kCols, 0);
+    for (size_t i = 0; i < 32; ++i) order_[(i * 37 + 5) % kCols] = 1;
+    const auto matrix = Make();
+    ASSERT_TRUE(matrix.ok()) << matrix.status().ToString();
+    EXPECT_EQ(matrix->dtype(), DType::kF32);
+    ASSERT_EQ(matrix->reordered_dtype(), bits == 8 ? DType::kInt8 : DType::kInt4);
+    const std::span<const int32_t> order = matrix->column_order();
+    ASSERT_EQ(order.size(), static_cast<size_t>(kCols));
+    std::vector<std::byte> blocks(RowBytes(matrix->reordered_dtype(), kCols));
+    std::vector<float> values(kCols);
+    for (int64_t row = 0; row < kRows; ++row) {
+      matrix->ReadReordered(std::vector<int64_t>{row}, blocks.data());
+      Traits(matrix->reordered_dtype()).decode(blocks.data(), values.data(), kCols);
+      for (size_t k = 0; k < values.size(); ++k) ASSERT_EQ(values[k], Value(row, order[k])) << row << " " << k;
+    }
+  }
+}
+
+TEST_F(GptqModule, GroupsThatAreNoWholeNumberOfBlocksAreNotReadSo) {
+  order_.assign(kCols, 0);
+  order_[3] = 1;
+  const auto matrix = Make();
+  ASSERT_TRUE(matrix.ok());
+  EXPECT_TRUE(matrix->column_order().empty());
+}
+
 TEST_F(GptqModule, GroupsInOrderAreJustThat) {
   for (int32_t col = 0; col < kCols; ++col) order_.push_back(col / static_cast<int32_t>(kGroup));
   ExpectValues(DType::kInt4);

@@ -34,6 +34,13 @@ int64_t HfSourceRow(const HfTensorRule& rule, int64_t row, int64_t num_rows) {
   return head * head_rows + part * head_dim + row % head_dim;
 }
 
+std::vector<int64_t> HfRowOrder(const HfTensorRule& rule, int64_t num_rows) {
+  if (rule.transform != HfTransform::kInterleaveHeads && rule.transform != HfTransform::kGroupQkv) return {};
+  std::vector<int64_t> order(static_cast<size_t>(num_rows));
+  for (int64_t row = 0; row < num_rows; ++row) order[static_cast<size_t>(HfSourceRow(rule, row, num_rows))] = row;
+  return order;
+}
+
 HfTensorRules::Match HfTensorRules::Find(std::string_view hf_name) const {
   if (hf_name.starts_with(optional_prefix_)) hf_name.remove_prefix(optional_prefix_.size());
   for (const HfTensorRule& rule : rules_) {
@@ -44,6 +51,21 @@ HfTensorRules::Match HfTensorRules::Find(std::string_view hf_name) const {
       gguf_name.replace(place, kLayer.size(), layer);
     }
     return {&rule, std::move(gguf_name)};
+  }
+  return {};
+}
+
+HfTensorRules::Origin HfTensorRules::FindOrigin(std::string_view gguf_name) const {
+  for (const HfTensorRule& rule : rules_) {
+    std::string_view layer;
+    if (rule.transform == HfTransform::kIgnore || !Matches(rule.gguf, gguf_name, layer)) continue;
+    std::string hf_name(rule.hf);
+    if (const size_t place = hf_name.find(kLayer); place != std::string::npos) {
+      hf_name.replace(place, kLayer.size(), layer);
+    }
+    // What gives the logits stands outside of the part that the prefix names.
+    if (rule.gguf.starts_with("output.")) return {&rule, std::move(hf_name)};
+    return {&rule, std::string(optional_prefix_) + hf_name};
   }
   return {};
 }

@@ -29,6 +29,8 @@ struct HfTensorRule {
 
 // The row of the checkpoint's matrix of num_rows rows that stands at `row` of the GGUF one.
 int64_t HfSourceRow(const HfTensorRule& rule, int64_t row, int64_t num_rows);
+// For each row of the checkpoint's matrix its row of the GGUF one; empty where they are the same.
+std::vector<int64_t> HfRowOrder(const HfTensorRule& rule, int64_t num_rows);
 
 // Finds the rule for each name of a checkpoint.
 class HfTensorRules {
@@ -44,6 +46,13 @@ class HfTensorRules {
     std::string gguf_name;
   };
   Match Find(std::string_view hf_name) const;
+
+  struct Origin {
+    const HfTensorRule* rule = nullptr;  // null: no rule
+    std::string hf_name;                 // with the optional prefix
+  };
+  // The other way: the first rule that gives the tensor of that name, and what a checkpoint calls it.
+  Origin FindOrigin(std::string_view gguf_name) const;
 
  private:
   std::string_view optional_prefix_;

@@ -1,6 +1,7 @@
 #include "models/tensor_taker.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -57,8 +58,12 @@ Status TensorTaker::TakeBias(const std::string& name, int64_t rows, std::vector<
   return TakeVector(name, 1, rows, out);
 }
 
-Status TensorTaker::SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, int64_t first_row,
-                              int64_t rows) {
+Status TensorTaker::SetMatrix(nn::Linear& out, const formats::TensorInfo& whole, int64_t first_row, int64_t rows) {
+  // In the narrower type where there is one: its input is gathered.
+  const std::optional<formats::ReorderedMatrix> reordered = source_.Reordered(whole);
+  const formats::TensorInfo& tensor = reordered ? *reordered->tensor : whole;
+  if (reordered) out.column_order.assign(reordered->order.begin(), reordered->order.end());
+  nn::PackedMatrix& matrix = out.matrix;
   matrix = nn::PackedMatrix(context_.kernels, tensor.dtype, rows, tensor.row_elements());
   products_ += ProductsOf(matrix);
   if (matrix.needs_packing()) {
@@ -72,7 +77,7 @@ Status TensorTaker::SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInf
 
 Status TensorTaker::TakeLinear(const std::string& name, int64_t rows, int64_t cols, nn::Linear& out) {
   ADIT_ASSIGN_OR_RETURN(const formats::TensorInfo* tensor, Take(name + ".weight", rows, cols));
-  ADIT_RETURN_IF_ERROR(SetMatrix(out.matrix, *tensor, 0, rows));
+  ADIT_RETURN_IF_ERROR(SetMatrix(out, *tensor, 0, rows));
   return TakeBias(name + ".bias", rows, out.bias);
 }
 
@@ -98,7 +103,7 @@ Status TensorTaker::TakeParts(const std::string& joint, int64_t cols, const std:
   ADIT_RETURN_IF_ERROR(TakeBias(joint + ".bias", rows, bias));
   int64_t first = 0;
   for (const Part& part : parts) {
-    ADIT_RETURN_IF_ERROR(SetMatrix(part.out->matrix, *tensor, first, part.rows));
+    ADIT_RETURN_IF_ERROR(SetMatrix(*part.out, *tensor, first, part.rows));
     if (!bias.empty()) part.out->bias.assign(bias.begin() + first, bias.begin() + first + part.rows);
     first += part.rows;
   }
@@ -108,7 +113,7 @@ Status TensorTaker::TakeParts(const std::string& joint, int64_t cols, const std:
 Status TensorTaker::UseTable(const std::string& name, nn::Linear& out) {
   const formats::TensorInfo* tensor = source_.Find(name);
   ADIT_CHECK(tensor != nullptr && taken_.contains(name));
-  return SetMatrix(out.matrix, *tensor, 0, tensor->num_rows());
+  return SetMatrix(out, *tensor, 0, tensor->num_rows());
 }
 
 Status TensorTaker::CheckAllTaken(const std::string& architecture) const {

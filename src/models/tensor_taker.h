@@ -63,7 +63,7 @@ class TensorTaker {
  private:
   bool IsJoint(const std::string& joint, const std::vector<Part>& parts) const;
   // Rows [first_row, first_row + rows) of `tensor`.
-  Status SetMatrix(nn::PackedMatrix& matrix, const formats::TensorInfo& tensor, int64_t first_row, int64_t rows);
+  Status SetMatrix(nn::Linear& out, const formats::TensorInfo& tensor, int64_t first_row, int64_t rows);
 
   const formats::WeightSource& source_;
   const nn::ExecContext& context_;

@@ -54,6 +54,9 @@ class PackedMatrix {
 struct Linear {
   PackedMatrix matrix;
   std::vector<float> bias;  // [num_rows], or empty: none
+  // [num_cols], where the matrix has its columns in another order: column k multiplies element column_order[k] of x.
+  // Empty: none. RunLinears gathers the elements; RunLinear does not look at it.
+  std::vector<int32_t> column_order;
   bool wants_q8() const { return matrix.activation() == kernels::ActivationFormat::kQ8; }
 };
 

@@ -1,8 +1,12 @@
 #include "nn/pass.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
+#include <vector>
+
+#include "base/check.h"
 
 namespace adit::nn {
 namespace {
@@ -48,10 +52,52 @@ void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& r
   pass.kernels.quantize_q8(remainder, rows.dim, rows.second + row * rows.q8_stride);
 }
 
+namespace {
+
+// The most products that share an input.
+constexpr size_t kMaxJobs = 4;
+
+// Those of `jobs` whose matrices have their columns in `order`.
+std::span<const LinearJob> JobsOfOrder(std::span<const LinearJob> jobs, const std::vector<int32_t>& order,
+                                       std::array<LinearJob, kMaxJobs>& room) {
+  size_t count = 0;
+  for (const LinearJob& job : jobs) {
+    if (job.linear->column_order == order) room[count++] = job;
+  }
+  return std::span(room).first(count);
+}
+
+// A phase for each order, in which the rows are gathered, and one in which they are multiplied.
+void RunGathered(Worker& worker, const Pass& pass, std::span<const LinearJob> jobs, const ActivationRows& rows,
+                 int64_t num_tokens) {
+  ADIT_DCHECK(jobs.size() <= kMaxJobs);
+  std::array<LinearJob, kMaxJobs> room;
+  RunLinear(worker, JobsOfOrder(jobs, {}, room), rows.Input(), num_tokens);
+  const ActivationRows gathered = pass.work.gathered.Narrowed(rows.dim);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const std::vector<int32_t>& order = jobs[i].linear->column_order;
+    const auto is_same = [&](const LinearJob& job) { return job.linear->column_order == order; };
+    if (order.empty() || std::any_of(jobs.begin(), jobs.begin() + static_cast<ptrdiff_t>(i), is_same)) continue;
+    worker.Barrier();
+    for (int64_t row; (row = worker.Claim()) < num_tokens;) {
+      const float* from = rows.Row(row);
+      float* to = gathered.Row(row);
+      for (size_t k = 0; k < order.size(); ++k) to[k] = from[order[k]];
+      QuantizeRow(worker, pass, gathered, row);
+    }
+    worker.Barrier();
+    RunLinear(worker, JobsOfOrder(jobs, order, room), gathered.Input(), num_tokens);
+  }
+}
+
+}  // namespace
+
 void RunLinears(Worker& worker, const Pass& pass, std::span<const LinearJob> jobs, const ActivationRows& rows,
                 int64_t num_tokens) {
   const LinearInput input = rows.Input();
   if (pass.observer != nullptr) pass.observer->Observe(worker, jobs, input.rows, num_tokens);
+  const auto has_order = [](const LinearJob& job) { return !job.linear->column_order.empty(); };
+  if (std::ranges::any_of(jobs, has_order)) return RunGathered(worker, pass, jobs, rows, num_tokens);
   RunLinear(worker, jobs, input, num_tokens);
 }
 

@@ -49,6 +49,8 @@ struct WorkspaceSizes {
   bool normed_q8 = false;
   bool attended_q8 = false;
   bool gated_q8 = false;
+  bool gathers = false;  // whether matrices have their columns in another order,
+  bool gathered_q8 = false;
   bool two_terms = false;      // of 8-bit codes
   float least_outlier = 0.0f;  // as in Workspace
 };
@@ -81,6 +83,7 @@ struct Workspace {
   float* gate = nullptr;         // [max_tokens, gate_dim]
   float* up = nullptr;           // [max_tokens, gate_dim]
   ActivationRows gated;          // ffn_dim
+  ActivationRows gathered;       // the largest of the dims of rows; of matrices with a column_order
   std::vector<float*> rope_cos;  // of each rope: [max_tokens, num_pairs]
   std::vector<float*> rope_sin;
   std::vector<RowPlace> places;  // [max_tokens]

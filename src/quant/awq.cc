@@ -5,7 +5,7 @@
 
 #include "base/aligned_buffer.h"
 #include "nn/linear.h"
-#include "tensor/encode_search.h"
+#include "quant/encode_rows.h"
 
 namespace adit::quant {
 namespace {
@@ -77,7 +77,7 @@ std::vector<float> Changes(const AwqRows& matrix, const PackedHessian& hessian, 
       const float* from = matrix.rows.data() + row * n;
       float* to = changes.data() + row * n;
       for (int64_t i = 0; i < n; ++i) scaled[static_cast<size_t>(i)] = from[i] * scales[static_cast<size_t>(i)];
-      EncodeRows(matrix.dtype, scaled.data(), importance.data(), blocks.data(), 1, n);
+      EncodeRowsWith(matrix.dtype, matrix.groups, scaled.data(), importance.data(), blocks.data(), 1, n);
       Traits(matrix.dtype).decode(blocks.data(), to, n);
       for (int64_t i = 0; i < n; ++i) to[i] = to[i] / scales[static_cast<size_t>(i)] - from[i];
     }

@@ -8,6 +8,7 @@
 #include "adit/status.h"
 #include "nn/exec_context.h"
 #include "tensor/dtype.h"
+#include "tensor/encode_groups.h"
 
 // AWQ (Lin et al. 2023, arXiv:2306.00978): a few columns of an input are large, and rounding their weights costs most.
 // What gives the input is divided by s, column by column, and the weights are multiplied by it before they are rounded:
@@ -19,6 +20,7 @@ namespace adit::quant {
 struct AwqRows {
   std::vector<float> rows;  // [num_rows, n]
   DType dtype = DType::kQ4_0;
+  const GroupScales* groups = nullptr;  // of Int4 and Int8
 };
 
 // The exponents that are tried: k / kAwqSteps for k = 0 .. kAwqSteps - 1.

@@ -14,6 +14,7 @@
 #include "models/weights.h"
 #include "quant/layer_name.h"
 #include "quant/layer_rounder.h"
+#include "quant/layer_store.h"
 #include "quant/outer_products.h"
 #include "quant/rounded_layer.h"
 
@@ -50,6 +51,7 @@ class CalibratedModelImpl final : public CalibratedModel {
         context_(context),
         pass_(spec_, text_, context_) {
     const std::span<const TensorInfo> origins = model_->tensors();
+    const bool scales_columns = options.rounding.awq || options.rounding.smooth;
     std::vector<size_t> order(origins.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, {}, [&](size_t i) { return LayerOf(origins[i].name); });
@@ -57,7 +59,7 @@ class CalibratedModelImpl final : public CalibratedModel {
       TensorInfo info = origins[i];
       const std::optional<size_t> layer = LayerOf(info.name);
       const bool is_rounded = layer && IsRounded(info, retypings[i]);
-      const bool is_made = is_rounded || (layer && options.rounding.awq && LayerRounder::MayScale(info.name));
+      const bool is_made = is_rounded || (layer && scales_columns && LayerRounder::MayScale(info.name));
       if (is_made || retypings[i].dtype != info.dtype) info.data = {};
       info.dtype = retypings[i].dtype;
       tensors_.push_back(info);
@@ -73,6 +75,15 @@ class CalibratedModelImpl final : public CalibratedModel {
       return FailedPrecondition("layer {} is wanted after layer {}", *layer, num_rounded_ - 1);
     }
     while (num_rounded_ <= *layer) ADIT_RETURN_IF_ERROR(RoundNextLayer());
+    return Status();
+  }
+
+  void RemoveKeptLayers() override {
+    if (store_ != nullptr) store_->Remove();
+  }
+  // Layers are kept there from now on.
+  Status Keep(const std::string& folder) {
+    ADIT_ASSIGN_OR_RETURN(store_, LayerStore::Open(folder, Fingerprint()));
     return Status();
   }
 
@@ -95,9 +106,10 @@ class CalibratedModelImpl final : public CalibratedModel {
     return InputOf(tensor.name) && tensor.rank == 2 && HasBlockGrid(retyping.dtype) && retyping.dtype != tensor.dtype;
   }
 
+  uint64_t Fingerprint() const;
   Status RoundNextLayer();
   Status Told(double part) const;
-  Result<LayerRounder::Hessians> SumHessians(size_t layer);
+  Result<LayerInputs> GatherInputs(size_t layer);
 
   // Constant after construction.
   std::unique_ptr<formats::GgufFile> model_;
@@ -113,35 +125,75 @@ class CalibratedModelImpl final : public CalibratedModel {
   LayerPass pass_;
   size_t num_rounded_ = 0;                       // layers
   std::unique_ptr<RoundedLayer> rounded_layer_;  // the last of them
+  std::unique_ptr<LayerStore> store_;            // null: none is kept
 };
+
+// FNV-1a over all that the rounded layers depend on.
+uint64_t CalibratedModelImpl::Fingerprint() const {
+  uint64_t hash = 14695981039346656037u;
+  const auto add = [&hash](const void* data, size_t size_bytes) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    for (size_t i = 0; i < size_bytes; ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
+  };
+  const auto add_number = [&add](int64_t number) { add(&number, sizeof(number)); };
+  add_number(static_cast<int64_t>(model_->size_bytes()));
+  for (const TensorInfo& tensor : tensors_) {
+    add(tensor.name.data(), tensor.name.size());
+    add_number(static_cast<int64_t>(tensor.dtype));
+    add_number(tensor.num_elements());
+  }
+  // A model that was changed in place differs in its norms.
+  for (const TensorInfo& tensor : model_->tensors()) {
+    if (tensor.rank == 1 && !tensor.is_computed()) add(tensor.data.data(), tensor.data.size());
+  }
+  add(text_.tokens.data(), text_.tokens.size() * sizeof(text_.tokens[0]));
+  add_number(text_.window);
+  const RoundingOptions& rounding = options_.rounding;
+  for (const bool flag : {rounding.gptq, rounding.awq, rounding.smooth, rounding.gptq_options.act_order}) {
+    add_number(flag ? 1 : 0);
+  }
+  add(&rounding.gptq_options.damping, sizeof(rounding.gptq_options.damping));
+  if (rounding.groups) {
+    const GroupScales& groups = *rounding.groups;
+    for (const int64_t number : {int64_t{groups.bits}, groups.group_size, int64_t{groups.symmetric},
+                                 int64_t{groups.least_zero}, int64_t{groups.half_scales}}) {
+      add_number(number);
+    }
+  }
+  return hash;
+}
 
 Status CalibratedModelImpl::Told(double part) const {
   if (!options_.progress) return Status();
   return options_.progress((static_cast<double>(num_rounded_) + part) / static_cast<double>(spec_.layers.size()));
 }
 
-// The sums of x x^T over the text for the four inputs of a layer.
-Result<LayerRounder::Hessians> CalibratedModelImpl::SumHessians(size_t layer) {
+// What the text says of the four inputs of a layer.
+Result<LayerInputs> CalibratedModelImpl::GatherInputs(size_t layer) {
   ADIT_ASSIGN_OR_RETURN(const models::ModelWeights weights, models::LoadLayer(spec_, layer, Borrowed(*model_), context_,
                                                                               models::ActivationTermsFor(spec_)));
   const std::array<const nn::Linear*, kNumLayerInputs> readers = FirstReaders(weights.layers.front());
-  LayerRounder::Hessians hessians;
-  for (size_t i = 0; i < readers.size(); ++i) {
+  const bool wants_hessians = options_.rounding.gptq || options_.rounding.awq;
+  LayerInputs inputs;
+  for (size_t i = 0; i < readers.size() && wants_hessians; ++i) {
     const auto n = static_cast<size_t>(readers[i]->matrix.num_cols());
-    hessians[i].resize(n * n);
+    inputs.hessians[i].resize(n * n);
   }
   InputKeeper keeper(readers, text_.window);
   int64_t window = 0;
   const auto add = [&]() -> Status {
     for (size_t i = 0; i < readers.size(); ++i) {
       const int64_t n = readers[i]->matrix.num_cols();
-      ADIT_RETURN_IF_ERROR(
-          AddOuterProducts(keeper.Columns(readers[i]), n, text_.window, 1.0f, context_, hessians[i].data(), n));
+      const std::vector<float>& columns = keeper.Columns(readers[i]);
+      if (wants_hessians) {
+        ADIT_RETURN_IF_ERROR(AddOuterProducts(columns, n, text_.window, 1.0f, context_, inputs.hessians[i].data(), n));
+      }
+      if (options_.rounding.smooth) inputs.samples[i].Add(columns, n, text_.window, window, text_.num_windows());
     }
     return Told(0.5 * static_cast<double>(++window) / static_cast<double>(text_.num_windows()));
   };
   ADIT_RETURN_IF_ERROR(pass_.Run(weights, layer, &keeper, /*advance=*/false, add));
-  return hessians;
+  return inputs;
 }
 
 Status CalibratedModelImpl::RoundNextLayer() {
@@ -152,11 +204,17 @@ Status CalibratedModelImpl::RoundNextLayer() {
         models::LoadLayer(spec_, layer - 1, Borrowed(*rounded_layer_), context_, models::ActivationTermsFor(spec_)));
     ADIT_RETURN_IF_ERROR(pass_.Run(weights, layer - 1, nullptr, /*advance=*/true, {}));
   }
-  ADIT_ASSIGN_OR_RETURN(LayerRounder::Hessians hessians, SumHessians(layer));
+  if (store_ != nullptr && store_->Has(layer)) {
+    ADIT_ASSIGN_OR_RETURN(rounded_layer_, store_->Load(layer, *model_));
+    ++num_rounded_;
+    return Told(0.0);
+  }
+  ADIT_ASSIGN_OR_RETURN(LayerInputs inputs, GatherInputs(layer));
   LayerRounder rounder(*model_, spec_.layers[layer], options_.rounding, context_);
-  ADIT_ASSIGN_OR_RETURN(rounded_layer_, rounder.Round(layers_[layer], std::move(hessians), [this](int num_done) {
+  ADIT_ASSIGN_OR_RETURN(rounded_layer_, rounder.Round(layers_[layer], std::move(inputs), [this](int num_done) {
     return Told(0.5 + 0.5 * num_done / kNumLayerInputs);
   }));
+  if (store_ != nullptr) ADIT_RETURN_IF_ERROR(store_->Save(layer, *rounded_layer_));
   ++num_rounded_;
   return Status();
 }
@@ -204,9 +262,10 @@ Result<std::unique_ptr<CalibratedModel>> CalibratedModel::Create(
   }
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> plain,
                         formats::Retyped(std::make_unique<ModelView>(*model), tensors));
-  return std::unique_ptr<CalibratedModel>(
-      std::make_unique<CalibratedModelImpl>(std::move(model), std::move(plain), tensors, std::move(spec),
-                                            std::move(text), options, nn::ExecContext{kernels, team}));
+  auto made = std::make_unique<CalibratedModelImpl>(std::move(model), std::move(plain), tensors, std::move(spec),
+                                                    std::move(text), options, nn::ExecContext{kernels, team});
+  if (!options.resume_folder.empty()) ADIT_RETURN_IF_ERROR(made->Keep(options.resume_folder));
+  return std::unique_ptr<CalibratedModel>(std::move(made));
 }
 
 }  // namespace adit::quant

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "adit/status.h"
@@ -17,6 +18,8 @@ namespace adit::quant {
 
 struct CalibrationOptions {
   RoundingOptions rounding;
+  // A folder that layers are kept in as they are rounded, and taken from where a run before has left them; empty: none.
+  std::string resume_folder;
   // Called now and then with the share that is done; a status that is not ok ends it.
   std::function<Status(double)> progress;
 };
@@ -29,7 +32,7 @@ class CalibratedModel : public formats::GgufFile {
  public:
   // `model` with its tensors in the types of `tensors`, one for each; matrices of layers whose types have no grid are
   // rounded without calibration. InvalidArgument for a text of no window; Unsupported for models that this build
-  // cannot run, or that need whole sequences (embedders).
+  // cannot run, or that need whole sequences (embedders); as LayerStore::Open for the folder.
   static Result<std::unique_ptr<CalibratedModel>> Create(std::unique_ptr<formats::GgufFile> model,
                                                          std::span<const formats::TensorRetyping> tensors,
                                                          CalibrationText text, const CalibrationOptions& options,
@@ -37,6 +40,8 @@ class CalibratedModel : public formats::GgufFile {
   // Rounds the layer that `tensor` is of, where that has not been done. FailedPrecondition out of order, else as
   // LayerRounder and LoadLayer.
   virtual Status Prepare(const formats::TensorInfo& tensor) = 0;
+  // All is written: removes the folder of kept layers.
+  virtual void RemoveKeptLayers() = 0;
 };
 
 }  // namespace adit::quant

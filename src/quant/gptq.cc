@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "quant/encode_rows.h"
 #include "quant/outer_products.h"
-#include "tensor/encode_search.h"
 
 namespace adit::quant {
 namespace {
@@ -173,7 +173,8 @@ void GptqFactor::ChooseCodes(const float* weights, int64_t num_rows, std::span<c
   }
 }
 
-void GptqFactor::EncodeRows(DType dtype, const float* weights, int64_t num_rows, std::byte* out) const {
+void GptqFactor::EncodeRows(DType dtype, const GroupScales* groups, const float* weights, int64_t num_rows,
+                            std::byte* out) const {
   const DTypeTraits& traits = Traits(dtype);
   const auto block_bytes = static_cast<size_t>(traits.block_bytes);
   const int64_t blocks_per_row = n_ / traits.block_elements;
@@ -182,9 +183,11 @@ void GptqFactor::EncodeRows(DType dtype, const float* weights, int64_t num_rows,
   grids.reserve(static_cast<size_t>(num_rows * blocks_per_row));
   for (int64_t row = 0; row < num_rows; ++row) {
     std::byte* blocks = out + static_cast<size_t>(row) * row_bytes;
-    adit::EncodeRows(dtype, weights + row * n_, importance_.data(), blocks, 1, n_);
-    for (int64_t b = 0; b < blocks_per_row; ++b)
-      grids.push_back(GridOf(dtype, blocks + static_cast<size_t>(b) * block_bytes));
+    EncodeRowsWith(dtype, groups, weights + row * n_, importance_.data(), blocks, 1, n_);
+    for (int64_t b = 0; b < blocks_per_row; ++b) {
+      BlockGrid& grid = grids.emplace_back(GridOf(dtype, blocks + static_cast<size_t>(b) * block_bytes));
+      if (groups != nullptr) grid.num_codes = groups->num_codes();
+    }
   }
   std::vector<uint8_t> codes(static_cast<size_t>(num_rows * n_));
   ChooseCodes(weights, num_rows, grids, traits.block_elements, codes.data());

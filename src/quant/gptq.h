@@ -12,6 +12,7 @@
 #include "nn/linear.h"
 #include "tensor/block_codes.h"
 #include "tensor/dtype.h"
+#include "tensor/encode_groups.h"
 
 // GPTQ (Frantar et al. 2022, arXiv:2210.17323): the columns of a matrix W are rounded one after another, and those that
 // are left make up, as far as they can, for what the rounding of the others does to the outputs W x of calibration. In
@@ -39,8 +40,9 @@ class GptqFactor {
   // Rounds rows `weights` [num_rows, n] to codes [num_rows, n] of `grids` [num_rows, n / block]. Thread-safe.
   void ChooseCodes(const float* weights, int64_t num_rows, std::span<const BlockGrid> grids, int64_t block,
                    uint8_t* codes) const;
-  // Rows as blocks of `dtype`, which has grids: scales by search, codes by ChooseCodes. Thread-safe.
-  void EncodeRows(DType dtype, const float* weights, int64_t num_rows, std::byte* out) const;
+  // Rows as blocks of `dtype`, which has grids: scales by search, codes by ChooseCodes. `groups` of Int4 and Int8, else
+  // null. Thread-safe.
+  void EncodeRows(DType dtype, const GroupScales* groups, const float* weights, int64_t num_rows, std::byte* out) const;
 
  private:
   // Columns that are rounded together: what the errors of all before mean for them comes from one product.

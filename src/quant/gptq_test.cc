@@ -197,7 +197,7 @@ TEST_P(Gptq, LowersTheErrorOfOutputsForEveryType) {
         importance.insert(importance.end(), factor->importance().begin(), factor->importance().end());
       }
       SearchEncodeFor(dtype)(weights.data(), importance.data(), plain.data(), kRows * kN);
-      factor->EncodeRows(dtype, weights.data(), kRows, gptq.data());
+      factor->EncodeRows(dtype, nullptr, weights.data(), kRows, gptq.data());
       std::vector<float> plain_values(weights.size()), gptq_values(weights.size());
       Traits(dtype).decode(plain.data(), plain_values.data(), kRows * kN);
       Traits(dtype).decode(gptq.data(), gptq_values.data(), kRows * kN);

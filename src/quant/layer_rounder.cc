@@ -1,19 +1,20 @@
 #include "quant/layer_rounder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <variant>
 
 #include "quant/awq.h"
-#include "tensor/encode_search.h"
+#include "quant/encode_rows.h"
 
 namespace adit::quant {
 namespace {
 
 using formats::TensorInfo;
 
-// Rows of each matrix that the search for AWQ's factors looks at.
+// Rows of each matrix that the search for factors of columns looks at.
 constexpr int64_t kSampledRows = 64;
 
 // What gives an input's columns: these are divided by the factors.
@@ -99,23 +100,62 @@ std::vector<float> LayerRounder::SampleRows(const TensorInfo& tensor) const {
   return rows;
 }
 
-Status LayerRounder::SearchScales(const Hessians& hessians) {
+// The largest magnitude of each column.
+std::vector<float> LayerRounder::LargestOfColumns(const TensorInfo& tensor) const {
+  const int64_t n = tensor.row_elements();
+  std::vector<float> largest(static_cast<size_t>(n));
+  std::vector<float> row(static_cast<size_t>(n));
+  std::vector<uint64_t> room(tensor.row_bytes() / sizeof(uint64_t) + 1);
+  auto* bytes = reinterpret_cast<std::byte*>(room.data());
+  for (int64_t i = 0; i < tensor.num_rows(); ++i) {
+    model_.ReadRows(tensor, i, 1, bytes);
+    Traits(tensor.dtype).decode(bytes, row.data(), n);
+    for (size_t j = 0; j < row.size(); ++j) largest[j] = std::max(largest[j], std::abs(row[j]));
+  }
+  return largest;
+}
+
+const GroupScales* LayerRounder::GroupsOf(DType dtype) const {
+  return options_.groups && options_.groups->dtype() == dtype ? &*options_.groups : nullptr;
+}
+
+Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
+                                                      const LayerInputs& inputs) const {
+  const auto index = static_cast<size_t>(input);
+  const int64_t n = readers.front()->tensor->row_elements();
+  if (!options_.smooth) {
+    std::vector<AwqRows> matrices;
+    for (const LayerTensor* reader : readers) {
+      matrices.push_back(
+          {.rows = SampleRows(*reader->tensor), .dtype = reader->dtype, .groups = GroupsOf(reader->dtype)});
+    }
+    return SearchAwqScales(matrices, inputs.hessians[index], n, context_);
+  }
+  std::vector<float> rows;
+  std::vector<float> largest(static_cast<size_t>(n));
+  for (const LayerTensor* reader : readers) {
+    const std::vector<float> sampled = SampleRows(*reader->tensor);
+    rows.insert(rows.end(), sampled.begin(), sampled.end());
+    const std::vector<float> of_matrix = LargestOfColumns(*reader->tensor);
+    for (size_t j = 0; j < largest.size(); ++j) largest[j] = std::max(largest[j], of_matrix[j]);
+  }
+  return SearchSmoothScales(inputs.samples[index], rows, largest, context_);
+}
+
+Status LayerRounder::SearchScales(const LayerInputs& inputs) {
   for (int i = 0; i < kNumLayerInputs; ++i) {
     const auto input = static_cast<LayerInput>(i);
     if (!CanScale(input)) continue;
-    std::vector<AwqRows> matrices;
+    std::vector<const LayerTensor*> readers;
     bool all_rounded = true;
-    int64_t n = 0;
     for (const LayerTensor& tensor : tensors_) {
       if (InputOf(tensor.tensor->name) != input) continue;
       all_rounded &= tensor.is_rounded;
-      n = tensor.tensor->row_elements();
-      if (tensor.is_rounded) matrices.push_back({.rows = SampleRows(*tensor.tensor), .dtype = tensor.dtype});
+      readers.push_back(&tensor);
     }
     // A matrix that stays as it is could not be multiplied by the factors.
-    if (matrices.empty() || !all_rounded) continue;
-    ADIT_ASSIGN_OR_RETURN(scales_[static_cast<size_t>(i)],
-                          SearchAwqScales(matrices, hessians[static_cast<size_t>(i)], n, context_));
+    if (readers.empty() || !all_rounded) continue;
+    ADIT_ASSIGN_OR_RETURN(scales_[static_cast<size_t>(i)], SearchScales(readers, input, inputs));
   }
   // The rows of a source are divided while it is rounded; one that is not rounded stays.
   for (const LayerInput input : {LayerInput::kAttended, LayerInput::kGated}) {
@@ -182,9 +222,10 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
       ReadScaled(origin, first, count, rows.data());
       std::byte* out = bytes.data() + static_cast<size_t>(first) * row_bytes;
       if (factor != nullptr) {
-        factor->EncodeRows(tensor.dtype, rows.data(), count, out);
+        factor->EncodeRows(tensor.dtype, GroupsOf(tensor.dtype), rows.data(), count, out);
       } else {
-        adit::EncodeRows(tensor.dtype, rows.data(), importance.data(), out, count, n);
+        EncodeRowsWith(tensor.dtype, GroupsOf(tensor.dtype), rows.data(),
+                       importance.empty() ? nullptr : importance.data(), out, count, n);
       }
     }
   });
@@ -198,7 +239,8 @@ Status LayerRounder::RoundInput(LayerInput input, std::vector<float> hessian, Ro
   const auto first = std::ranges::find_if(tensors_, is_mine);
   if (first == tensors_.end()) return Status();
   const int64_t n = first->tensor->row_elements();
-  if (const std::vector<float>& scales = scales_[static_cast<size_t>(input)]; !scales.empty()) {
+  const std::vector<float>& scales = scales_[static_cast<size_t>(input)];
+  if (!scales.empty() && !hessian.empty()) {
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j <= i; ++j) {
         hessian[static_cast<size_t>(i * n + j)] /= scales[static_cast<size_t>(i)] * scales[static_cast<size_t>(j)];
@@ -206,7 +248,7 @@ Status LayerRounder::RoundInput(LayerInput input, std::vector<float> hessian, Ro
     }
   }
   std::vector<float> importance;
-  for (int64_t i = 0; i < n; ++i) importance.push_back(hessian[static_cast<size_t>(i * n + i)]);
+  for (int64_t i = 0; i < n && !hessian.empty(); ++i) importance.push_back(hessian[static_cast<size_t>(i * n + i)]);
   std::optional<GptqFactor> factor;
   if (options_.gptq) {
     ADIT_ASSIGN_OR_RETURN(factor, GptqFactor::Make(std::move(hessian), n, options_.gptq_options, context_));
@@ -218,17 +260,18 @@ Status LayerRounder::RoundInput(LayerInput input, std::vector<float> hessian, Ro
   return Status();
 }
 
-Result<std::unique_ptr<RoundedLayer>> LayerRounder::Round(std::span<const LayerTensor> tensors, Hessians hessians,
+Result<std::unique_ptr<RoundedLayer>> LayerRounder::Round(std::span<const LayerTensor> tensors, LayerInputs inputs,
                                                           const std::function<Status(int num_done)>& told) {
   tensors_ = tensors;
   scales_ = {};
   auto out = std::make_unique<RoundedLayer>(model_);
-  if (options_.awq) {
-    ADIT_RETURN_IF_ERROR(SearchScales(hessians));
+  if (options_.awq || options_.smooth) {
+    ADIT_RETURN_IF_ERROR(SearchScales(inputs));
     DivideSources(*out);
   }
   for (int i = 0; i < kNumLayerInputs; ++i) {
-    ADIT_RETURN_IF_ERROR(RoundInput(static_cast<LayerInput>(i), std::move(hessians[static_cast<size_t>(i)]), *out));
+    ADIT_RETURN_IF_ERROR(
+        RoundInput(static_cast<LayerInput>(i), std::move(inputs.hessians[static_cast<size_t>(i)]), *out));
     ADIT_RETURN_IF_ERROR(told(i + 1));
   }
   return out;

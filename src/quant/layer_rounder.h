@@ -16,6 +16,8 @@
 #include "nn/exec_context.h"
 #include "quant/gptq.h"
 #include "quant/rounded_layer.h"
+#include "quant/smooth_quant.h"
+#include "tensor/encode_groups.h"
 
 namespace adit::quant {
 
@@ -27,8 +29,10 @@ inline constexpr int kNumLayerInputs = 4;
 std::optional<LayerInput> InputOf(std::string_view name);
 
 struct RoundingOptions {
-  bool gptq = true;  // else each weight to the nearest value
-  bool awq = false;  // columns are scaled before
+  bool gptq = true;                   // else each weight to the nearest value
+  bool awq = false;                   // columns are scaled before
+  bool smooth = false;                // they are scaled by SmoothQuant instead
+  std::optional<GroupScales> groups;  // of tensors that become Int4 or Int8
   GptqOptions gptq_options;
 };
 
@@ -39,21 +43,25 @@ struct LayerTensor {
   bool is_rounded = false;
 };
 
+// What is known of the inputs of a layer's matrices.
+struct LayerInputs {
+  std::array<std::vector<float>, kNumLayerInputs> hessians;  // sums of x x^T over tokens; empty for `smooth` alone
+  std::array<InputSample, kNumLayerInputs> samples;          // for `smooth`
+};
+
 // Rounds the matrices of one layer.
 class LayerRounder {
  public:
-  using Hessians = std::array<std::vector<float>, kNumLayerInputs>;
-
   // All of it outlives this.
   LayerRounder(const formats::WeightSource& model, const models::LayerSpec& spec, const RoundingOptions& options,
                const nn::ExecContext& context)
       : model_(model), spec_(spec), options_(options), context_(context) {}
 
-  // What `tensors`, all of the layer, become, with the sums of x x^T of each input. `told` is called after each input.
-  Result<std::unique_ptr<RoundedLayer>> Round(std::span<const LayerTensor> tensors, Hessians hessians,
+  // What `tensors`, all of the layer, become. `told` is called after each input.
+  Result<std::unique_ptr<RoundedLayer>> Round(std::span<const LayerTensor> tensors, LayerInputs inputs,
                                               const std::function<Status(int num_done)>& told);
 
-  // Whether AWQ may change a tensor of that name though it is not rounded.
+  // Whether scaling columns may change a tensor of that name though it is not rounded.
   static bool MayScale(std::string_view name);
 
  private:
@@ -62,7 +70,11 @@ class LayerRounder {
 
   const LayerTensor* FindEnd(std::string_view end) const;
   bool CanScale(LayerInput input) const;
-  Status SearchScales(const Hessians& hessians);
+  Status SearchScales(const LayerInputs& inputs);
+  Result<std::vector<float>> SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
+                                          const LayerInputs& inputs) const;
+  const GroupScales* GroupsOf(DType dtype) const;
+  std::vector<float> LargestOfColumns(const formats::TensorInfo& tensor) const;
   std::vector<float> SampleRows(const formats::TensorInfo& tensor) const;
   void DivideSources(RoundedLayer& out) const;
   Status RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const;

@@ -12,6 +12,10 @@ void RoundedLayer::Add(const formats::TensorInfo& tensor, DType dtype, std::vect
   entry.info.data = entry.bytes;
 }
 
+void RoundedLayer::ForEach(const std::function<void(const formats::TensorInfo& tensor)>& take) const {
+  for (const auto& [name, entry] : entries_) take(entry.info);
+}
+
 const formats::TensorInfo* RoundedLayer::Find(std::string_view name) const {
   const auto found = entries_.find(name);
   return found == entries_.end() ? model_.Find(name) : &found->second.info;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ class RoundedLayer final : public formats::WeightSource {
 
   // `bytes` are `tensor` in another type.
   void Add(const formats::TensorInfo& tensor, DType dtype, std::vector<std::byte> bytes);
+  // Calls `take` with each tensor that was added, its bytes in `data`.
+  void ForEach(const std::function<void(const formats::TensorInfo& tensor)>& take) const;
   bool Has(std::string_view name) const { return entries_.contains(name); }
 
   const formats::TensorInfo* Find(std::string_view name) const override;

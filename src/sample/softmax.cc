@@ -12,7 +12,7 @@
 namespace adit::sample {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // Four lanes, which every target has: SSE2 and NEON are part of their base architectures. The compilers' own vector
@@ -65,7 +65,7 @@ inline Floats ExpNonPositive(Floats d) {
 float MaxLogit(std::span<const float> logits) {
   constexpr size_t kChains = 4;  // enough to hide the latency of a maximum
   Floats chains[kChains];
-  for (Floats& chain : chains) chain = Floats{} - kInfinity;  // NaN loses every comparison
+  for (Floats& chain : chains) chain = Floats{} - kInf;  // NaN loses every comparison
   size_t i = 0;
   for (; i + kChains * kLanes <= logits.size(); i += kChains * kLanes) {
     for (size_t c = 0; c < kChains; ++c) {
@@ -73,7 +73,7 @@ float MaxLogit(std::span<const float> logits) {
       chains[c] = values > chains[c] ? values : chains[c];
     }
   }
-  float max = -kInfinity;
+  float max = -kInf;
   for (; i < logits.size(); ++i) max = logits[i] > max ? logits[i] : max;
   for (const Floats& chain : chains) {
     for (size_t j = 0; j < kLanes; ++j) max = std::max(max, chain[j]);
@@ -82,7 +82,7 @@ float MaxLogit(std::span<const float> logits) {
 }
 
 BestLogit FindBest(std::span<const float> logits) {
-  float best = -kInfinity;
+  float best = -kInf;
   size_t best_chunk = 0;
   for (size_t begin = 0; begin < logits.size(); begin += kBestChunk) {
     const float max = MaxLogit(logits.subspan(begin, std::min(kBestChunk, logits.size() - begin)));
@@ -91,7 +91,7 @@ BestLogit FindBest(std::span<const float> logits) {
       best_chunk = begin;
     }
   }
-  if (best == -kInfinity) return {};
+  if (best == -kInf) return {};
   const auto found = std::find(logits.begin() + static_cast<std::ptrdiff_t>(best_chunk), logits.end(), best);
   return {best, found - logits.begin()};
 }
@@ -132,13 +132,13 @@ double SumExp(std::span<const float> logits, float max) {
 
 LogSoftmax::LogSoftmax(std::span<const float> logits, BestLogit best) : max_(best.logit) {
   ADIT_DCHECK(best.index >= 0);
-  const double sum = max_ == kInfinity ? static_cast<double>(std::count(logits.begin(), logits.end(), kInfinity))
-                                       : SumExp(logits, max_);
+  const double sum =
+      max_ == kInf ? static_cast<double>(std::count(logits.begin(), logits.end(), kInf)) : SumExp(logits, max_);
   log_sum_ = std::log(sum);
 }
 
 double LogSoftmax::operator()(float logit) const {
-  if (max_ == kInfinity) return logit == kInfinity ? -log_sum_ : -std::numeric_limits<double>::infinity();
+  if (max_ == kInf) return logit == kInf ? -log_sum_ : -std::numeric_limits<double>::infinity();
   if (std::isnan(logit)) return -std::numeric_limits<double>::infinity();
   return (static_cast<double>(logit) - static_cast<double>(max_)) - log_sum_;
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr double kMaxSigma = 4.0;
 constexpr size_t kMaxShownBytes = 60;
 
-Status Wrong(std::string_view text, std::string_view why) {
+Status WrongLength(std::string_view text, std::string_view why) {
   return InvalidArgument("length '{}': {}", text.substr(0, kMaxShownBytes), why);
 }
 
@@ -28,8 +28,8 @@ Result<int64_t> ReadTokens(std::string_view text, std::string_view part) {
   const std::optional<double> value = ReadNumber(part);
   if (!value || *value != std::floor(*value) || *value < LengthDistribution::kMinTokens ||
       *value > LengthDistribution::kMaxTokens) {
-    return Wrong(text, fmt::format("'{}' is not a whole number of {}..{}", part.substr(0, kMaxShownBytes),
-                                   LengthDistribution::kMinTokens, LengthDistribution::kMaxTokens));
+    return WrongLength(text, fmt::format("'{}' is not a whole number of {}..{}", part.substr(0, kMaxShownBytes),
+                                         LengthDistribution::kMinTokens, LengthDistribution::kMaxTokens));
   }
   return static_cast<int64_t>(*value);
 }
@@ -41,7 +41,7 @@ struct Range {
 Result<Range> ReadRange(std::string_view text, std::string_view low_part, std::string_view high_part) {
   ADIT_ASSIGN_OR_RETURN(const int64_t low, ReadTokens(text, low_part));
   ADIT_ASSIGN_OR_RETURN(const int64_t high, ReadTokens(text, high_part));
-  if (low > high) return Wrong(text, fmt::format("{} is above {}", low, high));
+  if (low > high) return WrongLength(text, fmt::format("{} is above {}", low, high));
   return Range{low, high};
 }
 
@@ -72,15 +72,15 @@ Result<LengthDistribution> LengthDistribution::Parse(std::string_view text) {
     }
     const std::optional<double> median = ReadNumber(numbers[0]);
     if (!median || *median < kMinTokens || *median > kMaxTokens) {
-      return Wrong(text, fmt::format("the median is a number of {}..{}", kMinTokens, kMaxTokens));
+      return WrongLength(text, fmt::format("the median is a number of {}..{}", kMinTokens, kMaxTokens));
     }
     const std::optional<double> sigma = ReadNumber(numbers[1]);
     if (!sigma || *sigma < 0.0 || *sigma > kMaxSigma) {
-      return Wrong(text, fmt::format("sigma is a number of 0..{}", kMaxSigma));
+      return WrongLength(text, fmt::format("sigma is a number of 0..{}", kMaxSigma));
     }
     return LengthDistribution(Kind::kLogNormal, range.low, range.high, *median, *sigma);
   }
-  return Wrong(text, "there are N, uniform:LOW:HIGH, lognormal:MEDIAN:SIGMA and lognormal:MEDIAN:SIGMA:LOW:HIGH");
+  return WrongLength(text, "there are N, uniform:LOW:HIGH, lognormal:MEDIAN:SIGMA and lognormal:MEDIAN:SIGMA:LOW:HIGH");
 }
 
 int64_t LengthDistribution::Draw(uint64_t seed, uint64_t position, uint32_t stream) const {

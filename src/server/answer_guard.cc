@@ -11,7 +11,7 @@ using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
 // Arguments of a call that are nested deeper are passed by as one text.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxArgumentDepth = 64;
 
 bool GuardText(const guard::Rules& rules, guard::Side side, std::string& text, std::vector<guard::Verdict>& verdicts) {
   guard::Guarded guarded = guard::GuardText(rules, side, text);
@@ -114,7 +114,7 @@ bool GuardJsonText(const guard::Rules& rules, guard::Side side, std::string& tex
                    std::vector<guard::Verdict>& verdicts) {
   bool too_deep = false;
   const auto watch = [&too_deep](int depth, OrderedJson::parse_event_t, OrderedJson&) {
-    too_deep = too_deep || depth > kMaxDepth;
+    too_deep = too_deep || depth > kMaxArgumentDepth;
     return !too_deep;
   };
   OrderedJson value = OrderedJson::parse(text, watch, /*allow_exceptions=*/false);

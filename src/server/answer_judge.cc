@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 // The text of a message's content: one, or that of its parts.
-std::string TextOf(const Json& content) {
+std::string ContentText(const Json& content) {
   if (content.is_string()) return content.get<std::string>();
   std::string text;
   if (!content.is_array()) return text;
@@ -54,7 +54,7 @@ std::vector<ChatMessage> ConversationOf(const Json& body, ApiKind kind, const to
   for (const Json& message : list) {
     if (!message.is_object() || !message.contains("role") || !message["role"].is_string()) continue;
     messages.push_back(
-        {.role = message["role"].get<std::string>(), .content = TextOf(message.value("content", Json()))});
+        {.role = message["role"].get<std::string>(), .content = ContentText(message.value("content", Json()))});
   }
   return messages;
 }

@@ -16,21 +16,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "server/ascii.h"
 
 namespace adit::server {
 namespace {
 
-constexpr double kLookEveryS = 1.0;
+constexpr double kLookForKeysEveryS = 1.0;
 constexpr size_t kMaxKeys = 100'000;
 constexpr size_t kMaxWordBytes = 256;
 constexpr int64_t kMaxQuota = 1'000'000'000;
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool IsName(std::string_view name) {
   return !name.empty() && name.size() <= 128 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -212,7 +206,7 @@ Status ApiKeys::ReloadLocked() {
 std::optional<KeyHolder> ApiKeys::Find(std::string_view key) {
   const Hash hash = HashOf(key);
   const std::lock_guard lock(mutex_);
-  if (!path_.empty() && SteadySeconds() - looked_s_ >= kLookEveryS) (void)ReloadLocked();
+  if (!path_.empty() && SteadySeconds() - looked_s_ >= kLookForKeysEveryS) (void)ReloadLocked();
   // All of them, whichever matches: time tells nothing.
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {

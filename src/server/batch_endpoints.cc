@@ -28,10 +28,8 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::chrono::milliseconds kModelPatience{100};
 constexpr int64_t kUsualBatches = 20;
 constexpr int64_t kMostBatches = 100;
-constexpr size_t kMaxMetadata = 16;
+constexpr size_t kMaxBatchMetadata = 16;
 constexpr size_t kMaxMetadataBytes = 512;
-constexpr int64_t kLeastTtlS = 3600;
-constexpr int64_t kMostTtlS = 30 * 86400;
 
 class ServiceHost : public BatchHost {
  public:
@@ -69,7 +67,7 @@ class ServiceHost : public BatchHost {
   Service& service_;
 };
 
-std::unique_ptr<Reply> NotThere(Call& call) {
+std::unique_ptr<Reply> NoSuchBatch(Call& call) {
   return ErrorReply({.status = 404,
                      .code = "not_found",
                      .message = fmt::format("there is no batch '{}'", call.argument),
@@ -89,9 +87,10 @@ void ReadMetadata(FieldReader& fields, BatchRecord& record) {
   const nlohmann::json* metadata = fields.Find("metadata");
   if (metadata == nullptr) return;
   if (!metadata->is_object()) return fields.FailType("metadata", *metadata, "an object");
-  if (metadata->size() > kMaxMetadata) {
-    return fields.Fail("invalid_value", "metadata",
-                       fmt::format("'metadata' has {} entries; it has at most {}", metadata->size(), kMaxMetadata));
+  if (metadata->size() > kMaxBatchMetadata) {
+    return fields.Fail(
+        "invalid_value", "metadata",
+        fmt::format("'metadata' has {} entries; it has at most {}", metadata->size(), kMaxBatchMetadata));
   }
   for (const auto& [key, value] : metadata->items()) {
     if (!value.is_string()) return fields.FailType("metadata." + key, value, "a string");
@@ -185,14 +184,14 @@ std::unique_ptr<Reply> ShowBatch(Call& call) {
   BatchQueue* const queue = call.service.batches();
   if (queue == nullptr) return NoQueue(call);
   const std::optional<BatchRecord> record = queue->Find(call.holder.tenant, call.argument);
-  return record ? JsonAnswer(BatchJson(*record)) : NotThere(call);
+  return record ? JsonAnswer(BatchJson(*record)) : NoSuchBatch(call);
 }
 
 std::unique_ptr<Reply> CancelBatch(Call& call) {
   BatchQueue* const queue = call.service.batches();
   if (queue == nullptr) return NoQueue(call);
   const std::optional<BatchRecord> record = queue->Cancel(call.holder.tenant, call.argument);
-  return record ? JsonAnswer(BatchJson(*record)) : NotThere(call);
+  return record ? JsonAnswer(BatchJson(*record)) : NoSuchBatch(call);
 }
 
 }  // namespace adit::server

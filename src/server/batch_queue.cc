@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "server/batch_line.h"
 #include "server/disk_file.h"
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kWhat = "batches";
+constexpr std::string_view kBatches = "batches";
 // As many as make good use of the engine, and of them one in its prompt, so that whoever comes waits for no more.
 constexpr size_t kMaxLive = 16;
 constexpr size_t kMaxPrefill = 1;
@@ -34,10 +35,6 @@ constexpr int32_t kLowestPriority = 1000;
 constexpr std::chrono::milliseconds kPatience{100};
 // For how long a model that others may wait for is kept while the queue rests.
 constexpr std::chrono::seconds kKeepModel{2};
-
-int64_t NowSeconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 // The model that the first request of an input names; empty where it names none.
 std::string FirstModelOf(const std::string& input) {
@@ -140,7 +137,7 @@ BatchQueue::BatchQueue(FileStore& files, std::unique_ptr<BatchHost> host)
 
 Result<std::unique_ptr<BatchQueue>> BatchQueue::Open(FileStore& files, std::unique_ptr<BatchHost> host) {
   std::unique_ptr<BatchQueue> queue(new BatchQueue(files, std::move(host)));
-  ADIT_RETURN_IF_ERROR(MakePrivateFolder(queue->folder_, kWhat).status());
+  ADIT_RETURN_IF_ERROR(MakePrivateFolder(queue->folder_, kBatches).status());
   ADIT_RETURN_IF_ERROR(queue->Scan());
   try {
     queue->thread_ = std::thread([raw = queue.get()] { raw->ThreadMain(); });
@@ -168,7 +165,7 @@ Status BatchQueue::Scan() {
     if (path.extension() == kUnfinishedEnding) fs::remove(path, ignored);
     const std::string id = path.stem().string();
     if (path.extension() != ".json" || !ResponseStore::IsId(id)) continue;
-    const Result<std::string> text = ReadWholeFile(path.string(), kWhat);
+    const Result<std::string> text = ReadWholeFile(path.string(), kBatches);
     std::optional<BatchRecord> record = text.ok() ? ReadRecord(id, *text) : std::nullopt;
     if (!record) continue;
     next_number_ = std::max(next_number_, record->number + 1);
@@ -179,7 +176,7 @@ Status BatchQueue::Scan() {
 }
 
 Status BatchQueue::Save(const BatchRecord& record) const {
-  return WriteWholeFile(PathOf(record.id), RecordText(record), kWhat);
+  return WriteWholeFile(PathOf(record.id), RecordText(record), kBatches);
 }
 
 Result<BatchRecord> BatchQueue::Add(BatchRecord wanted) {
@@ -197,7 +194,7 @@ Result<BatchRecord> BatchQueue::Add(BatchRecord wanted) {
   });
   wanted.id = "batch_" + NewRequestId();
   wanted.number = next_number_++;
-  const int64_t now_s = NowSeconds();
+  const int64_t now_s = WholeUnixSeconds();
   wanted.Reach(BatchStatus::kValidating, now_s);
   wanted.expires_s = now_s + 24 * 3600;
   ADIT_RETURN_IF_ERROR(Save(wanted));
@@ -231,7 +228,7 @@ std::optional<BatchRecord> BatchQueue::Cancel(const std::string& tenant, const s
   if (found == batches_.end() || found->second.tenant != tenant) return std::nullopt;
   BatchRecord& record = found->second;
   if (!record.ended() && record.status != BatchStatus::kCancelling) {
-    record.Reach(BatchStatus::kCancelling, NowSeconds());
+    record.Reach(BatchStatus::kCancelling, WholeUnixSeconds());
     // When it cannot be kept the cancelling is lost with the process, and the batch goes on.
     (void)Save(record);
     changed_.notify_all();
@@ -286,7 +283,7 @@ void BatchQueue::RunOne(BatchRecord record) {
 }
 
 bool BatchQueue::IsToStop(const BatchRecord& record) const {
-  return stopping_ || NowSeconds() >= record.expires_s || IsCancelled(record.id);
+  return stopping_ || WholeUnixSeconds() >= record.expires_s || IsCancelled(record.id);
 }
 
 // A model that is kept while clients have the engine would keep those waiting who want another one: it is given back,
@@ -319,7 +316,7 @@ Status BatchQueue::Begin(BatchRecord& record, const std::string& input) {
                                      ""));
     id = file.id;
   }
-  if (record.status == BatchStatus::kValidating) record.Reach(BatchStatus::kInProgress, NowSeconds());
+  if (record.status == BatchStatus::kValidating) record.Reach(BatchStatus::kInProgress, WholeUnixSeconds());
   Update(record);
   const std::lock_guard lock(mutex_);
   return Save(batches_.at(record.id));
@@ -346,7 +343,7 @@ Result<BatchQueue::RunEnd> BatchQueue::RunLines(BatchRecord& record, const std::
   Update(record);
   if (job.away()) return RunEnd::kAway;
   if (summary.interrupted) return RunEnd::kStopped;
-  record.Reach(BatchStatus::kFinalizing, NowSeconds());
+  record.Reach(BatchStatus::kFinalizing, WholeUnixSeconds());
   return RunEnd::kDone;
 }
 
@@ -391,7 +388,7 @@ void BatchQueue::Finish(BatchRecord& record, BatchStatus status) {
     if (file) (void)files_.Delete(record.tenant, *id);
     id->clear();
   }
-  record.Reach(status, NowSeconds());
+  record.Reach(status, WholeUnixSeconds());
   Update(record);
   const std::lock_guard lock(mutex_);
   // When it cannot be kept, the next process finds all lines answered and ends the batch again.

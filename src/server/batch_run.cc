@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "server/api_answer.h"
 #include "server/batch_line.h"
@@ -50,10 +51,6 @@ class ReadyQueue {
   std::condition_variable added_;
   std::vector<int64_t> keys_;  // guarded by mutex_
 };
-
-int64_t SecondsSinceEpoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 class BatchRun {
  public:
@@ -159,7 +156,7 @@ class BatchRun {
     const std::string id = NewRequestId();
     ++summary_.num_done;
     return job_.Write(
-        BatchResultLine(id, live.custom_id, 200, live.answer.Body({.id = id, .created_s = SecondsSinceEpoch()})),
+        BatchResultLine(id, live.custom_id, 200, live.answer.Body({.id = id, .created_s = WholeUnixSeconds()})),
         /*failed=*/false);
   }
 

@@ -1,6 +1,5 @@
 // Endpoints of models that make embeddings or classify: /v1/embeddings, /v1/rerank, /v1/score, /v1/classify, /pooling.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/clock.h"
 #include "server/answer_writer.h"
 #include "server/embedding_json.h"
 #include "server/embedding_request.h"
@@ -123,10 +123,6 @@ std::unique_ptr<Reply> Embed(Call& call,
   return reply;
 }
 
-int64_t SecondsSinceEpoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 std::unique_ptr<Reply> Embeddings(Call& call) {
@@ -155,21 +151,21 @@ std::unique_ptr<Reply> Rerank(Call& call) {
 std::unique_ptr<Reply> Score(Call& call) {
   return Embed<ScoreRequest>(call, &ReadScore,
                              [id = call.record->id](const ScoreRequest& request, const engine::Embeddings& embeddings) {
-                               return ScoreBody(request, embeddings, id, SecondsSinceEpoch());
+                               return ScoreBody(request, embeddings, id, WholeUnixSeconds());
                              });
 }
 
 std::unique_ptr<Reply> Classify(Call& call) {
   const auto make_body = [id = call.record->id, labels = call.model->model().spec().classifier.labels](
                              const ClassifyRequest& request, const engine::Embeddings& outputs) {
-    return ClassifyBody(request, outputs, labels, id, SecondsSinceEpoch());
+    return ClassifyBody(request, outputs, labels, id, WholeUnixSeconds());
   };
   return Embed<ClassifyRequest>(call, &ReadClassify, make_body);
 }
 
 std::unique_ptr<Reply> Pool(Call& call) {
   const auto make_body = [id = call.record->id](const ClassifyRequest& request, const engine::Embeddings& outputs) {
-    return PoolingBody(request, outputs, id, SecondsSinceEpoch());
+    return PoolingBody(request, outputs, id, WholeUnixSeconds());
   };
   return Embed<ClassifyRequest>(call, &ReadPooling, make_body);
 }

@@ -22,7 +22,7 @@ std::string Text(const OrderedJson& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
 }
 
-OrderedJson UsageOf(const EmbeddingWish& wish) {
+OrderedJson EmbeddingUsage(const EmbeddingWish& wish) {
   return {{"prompt_tokens", wish.num_tokens}, {"total_tokens", wish.num_tokens}};
 }
 
@@ -81,7 +81,7 @@ OrderedJson ListOf(const EmbeddingWish& wish, const char* kind, const std::strin
           {"created", created_s},
           {"model", wish.model},
           {"data", std::move(data)},
-          {"usage", UsageOf(wish)}};
+          {"usage", EmbeddingUsage(wish)}};
 }
 
 }  // namespace
@@ -107,7 +107,8 @@ std::string EmbeddingsBody(const EmbeddingsRequest& request, const engine::Embed
     AppendEmbedding(request, embeddings[i], dim, out);
     out += '}';
   }
-  out += R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(UsageOf(request.wish)) + '}';
+  out += R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" + Text(EmbeddingUsage(request.wish)) +
+         '}';
   return out;
 }
 
@@ -131,7 +132,7 @@ std::string RerankBody(const RerankRequest& request, const engine::Embeddings& e
   return Text({{"id", "rerank-" + id},
                {"model", request.wish.model},
                {"results", std::move(results)},
-               {"usage", UsageOf(request.wish)}});
+               {"usage", EmbeddingUsage(request.wish)}});
 }
 
 std::string ScoreBody(const ScoreRequest& request, const engine::Embeddings& embeddings, const std::string& id,
@@ -162,11 +163,15 @@ std::string ClassifyBody(const ClassifyRequest& request, const engine::Embedding
 
 std::string PoolingBody(const ClassifyRequest& request, const engine::Embeddings& outputs, const std::string& id,
                         int64_t created_s) {
-  OrderedJson data = OrderedJson::array();
+  // By hand, as embeddings are.
+  std::string out = fmt::format(R"({{"id":"pool-{}","object":"list","created":{},"data":[)", id, created_s);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    data.push_back({{"index", i}, {"object", "pooling"}, {"data", outputs[i]}});
+    out += fmt::format(R"({}{{"object":"pooling","index":{},"data":)", i > 0 ? "," : "", i);
+    AppendNumbers(outputs[i], out);
+    out += '}';
   }
-  return Text(ListOf(request.wish, "pool", id, created_s, std::move(data)));
+  return out + R"(],"model":)" + Text(OrderedJson(request.wish.model)) + R"(,"usage":)" +
+         Text(EmbeddingUsage(request.wish)) + '}';
 }
 
 }  // namespace adit::server

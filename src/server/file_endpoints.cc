@@ -21,8 +21,6 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr int64_t kUsualFiles = 10'000;
 constexpr int64_t kMostFiles = 10'000;
 constexpr size_t kMaxFileNameBytes = 255;
-constexpr int64_t kLeastTtlS = 3600;
-constexpr int64_t kMostTtlS = 30 * 86400;
 
 OrderedJson FileJson(const StoredFile& file) {
   return {{"id", file.id},
@@ -36,7 +34,7 @@ OrderedJson FileJson(const StoredFile& file) {
           {"status_details", nullptr}};
 }
 
-std::unique_ptr<Reply> NotThere(Call& call) {
+std::unique_ptr<Reply> NoSuchFile(Call& call) {
   return ErrorReply({.status = 404,
                      .code = "not_found",
                      .message = fmt::format("there is no file '{}'", call.argument),
@@ -138,22 +136,22 @@ std::unique_ptr<Reply> ShowFile(Call& call) {
   FileStore* const store = call.service.files();
   if (store == nullptr) return NoStore(call);
   const std::optional<StoredFile> file = store->Find(call.holder.tenant, call.argument);
-  return file ? JsonAnswer(FileJson(*file)) : NotThere(call);
+  return file ? JsonAnswer(FileJson(*file)) : NoSuchFile(call);
 }
 
 std::unique_ptr<Reply> ShowFileContent(Call& call) {
   FileStore* const store = call.service.files();
   if (store == nullptr) return NoStore(call);
-  if (!store->Find(call.holder.tenant, call.argument)) return NotThere(call);
+  if (!store->Find(call.holder.tenant, call.argument)) return NoSuchFile(call);
   Result<std::string> content = store->Read(call.argument);
-  if (!content.ok()) return NotThere(call);
+  if (!content.ok()) return NoSuchFile(call);
   return std::make_unique<WholeReply>(HttpHead{.content_type = "application/octet-stream"}, *std::move(content));
 }
 
 std::unique_ptr<Reply> DeleteFile(Call& call) {
   FileStore* const store = call.service.files();
   if (store == nullptr) return NoStore(call);
-  if (!store->Delete(call.holder.tenant, call.argument)) return NotThere(call);
+  if (!store->Delete(call.holder.tenant, call.argument)) return NoSuchFile(call);
   return JsonAnswer({{"id", call.argument}, {"object", "file"}, {"deleted", true}});
 }
 

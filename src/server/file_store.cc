@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "server/disk_file.h"
 #include "server/json_fields.h"
@@ -25,12 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::string_view kWhat = "files";
-constexpr std::string_view kPrefix = "file-";
-
-int64_t NowSeconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+constexpr std::string_view kFiles = "files";
+constexpr std::string_view kFilePrefix = "file-";
 
 std::string AboutText(const StoredFile& file) {
   const Json json = {{"tenant", file.tenant},        {"filename", file.filename},    {"purpose", file.purpose},
@@ -60,7 +56,7 @@ std::optional<StoredFile> ReadAbout(const std::string& id, const std::string& te
 Result<std::unique_ptr<FileStore>> FileStore::Open(const FileStoreOptions& options) {
   FileStoreOptions wanted = options;
   const bool is_own = wanted.folder.empty();
-  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kWhat));
+  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kFiles));
   std::unique_ptr<FileStore> store(new FileStore(std::move(wanted), is_own));
   ADIT_RETURN_IF_ERROR(store->Scan());
   return store;
@@ -85,7 +81,7 @@ Status FileStore::Scan() {
     const std::string id = path.stem().string();
     struct stat info = {};
     if (!ResponseStore::IsId(id) || ::stat(DataPath(id).c_str(), &info) != 0) continue;
-    const Result<std::string> text = ReadWholeFile(path.string(), kWhat);
+    const Result<std::string> text = ReadWholeFile(path.string(), kFiles);
     std::optional<StoredFile> file = text.ok() ? ReadAbout(id, *text) : std::nullopt;
     if (!file) continue;
     file->bytes = static_cast<size_t>(info.st_size);
@@ -110,8 +106,8 @@ Result<StoredFile> FileStore::Add(const NewFile& wanted, std::string_view conten
   const std::lock_guard lock(mutex_);
   ForgetOld();
   ADIT_RETURN_IF_ERROR(CheckRoom(content.size()));
-  const int64_t now_s = NowSeconds();
-  StoredFile file{.id = std::string(kPrefix) + NewRequestId(),
+  const int64_t now_s = WholeUnixSeconds();
+  StoredFile file{.id = std::string(kFilePrefix) + NewRequestId(),
                   .tenant = wanted.tenant,
                   .filename = wanted.filename,
                   .purpose = wanted.purpose,
@@ -119,8 +115,8 @@ Result<StoredFile> FileStore::Add(const NewFile& wanted, std::string_view conten
                   .created_s = now_s,
                   .expires_s = now_s + wanted.ttl_s.value_or(static_cast<int64_t>(options_.ttl_s)),
                   .number = next_number_++};
-  ADIT_RETURN_IF_ERROR(WriteWholeFile(DataPath(file.id), content, kWhat));
-  if (Status status = WriteWholeFile(AboutPath(file.id), AboutText(file), kWhat); !status.ok()) {
+  ADIT_RETURN_IF_ERROR(WriteWholeFile(DataPath(file.id), content, kFiles));
+  if (Status status = WriteWholeFile(AboutPath(file.id), AboutText(file), kFiles); !status.ok()) {
     (void)::unlink(DataPath(file.id).c_str());
     return status;
   }
@@ -133,7 +129,7 @@ Status FileStore::Append(const std::string& id, std::string_view content) {
   const auto found = files_.find(id);
   if (found == files_.end()) return NotFound("files: there is no '{}'", id);
   ADIT_RETURN_IF_ERROR(CheckRoom(content.size()));
-  ADIT_RETURN_IF_ERROR(AppendToFile(DataPath(id), content, kWhat));
+  ADIT_RETURN_IF_ERROR(AppendToFile(DataPath(id), content, kFiles));
   found->second.bytes += content.size();
   num_bytes_ += content.size();
   return Status();
@@ -185,7 +181,7 @@ Result<std::string> FileStore::Read(const std::string& id) {
     ForgetOld();
     if (!files_.contains(id)) return NotFound("files: there is no '{}'", id);
   }
-  return ReadWholeFile(DataPath(id), kWhat);
+  return ReadWholeFile(DataPath(id), kFiles);
 }
 
 size_t FileStore::num_bytes() const {
@@ -201,7 +197,7 @@ void FileStore::Forget(const std::string& id) {
 }
 
 void FileStore::ForgetOld() {
-  const int64_t now_s = NowSeconds();
+  const int64_t now_s = WholeUnixSeconds();
   std::vector<std::string> old;
   for (const auto& [id, file] : files_) {
     if (file.expires_s <= now_s) old.push_back(id);

@@ -15,6 +15,10 @@
 
 namespace adit::server {
 
+// How long a client may have files kept, in seconds.
+inline constexpr int64_t kLeastTtlS = 3600;
+inline constexpr int64_t kMostTtlS = int64_t{30} * 86400;
+
 struct FileStoreOptions {
   std::string folder;  // empty: one of its own, that goes with the store
   size_t max_bytes = size_t{1} << 30;

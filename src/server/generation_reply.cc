@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -26,10 +25,6 @@ namespace {
 // Events read before what they told is sent: so much and no more is held for a client of a stream.
 constexpr size_t kEventsPerPart = 256;
 
-int64_t SecondsSinceEpoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 // Whatever keeps the guard model from judging, nothing passes it.
 ApiError ErrorOfJudge(const Status& status) {
   ApiError error = ErrorOfEngine(status);
@@ -45,7 +40,7 @@ class GenerationReply : public Reply {
       : model_(call.model),
         request_(std::move(request)),
         answer_(request_, model_->api().tokenizer),
-        head_{.id = call.record->id, .created_s = SecondsSinceEpoch()},
+        head_{.id = call.record->id, .created_s = WholeUnixSeconds()},
         writer_(plan.make_writer(answer_, head_)),
         engine_(model_->engine()),
         service_(call.service),

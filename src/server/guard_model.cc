@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "server/ascii.h"
 
 namespace adit::server {
 namespace {
@@ -15,14 +16,7 @@ namespace {
 constexpr size_t kMaxCategories = 32;
 constexpr size_t kMaxCategoryBytes = 64;
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool IsWordChar(char c) { return (Lower(c) >= 'a' && Lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), &Lower);
-  return lower;
-}
+bool IsWordChar(char c) { return (LowerCase(c) >= 'a' && LowerCase(c) <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
 // Where a word stands in a text, whole; npos: nowhere.
 size_t FindWord(std::string_view text, std::string_view word) {

@@ -9,7 +9,7 @@
 namespace adit::server {
 namespace {
 
-constexpr size_t kMaxHeaderBytes = 1024;
+constexpr size_t kMaxHarmonyHeaderBytes = 1024;
 constexpr std::string_view kMessage = "<|message|>";
 constexpr std::string_view kStarts[] = {"<|channel|>", "<|start|>", "<|message|>", " to="};
 
@@ -53,7 +53,7 @@ class HarmonyParser : public ToolParser {
 
   void InHeader(char byte, std::vector<OutputDelta>& out) {
     header_ += byte;
-    if (!MayBeHeader() || header_.size() > kMaxHeaderBytes) {
+    if (!MayBeHeader() || header_.size() > kMaxHarmonyHeaderBytes) {
       // A model that does not write messages.
       in_header_ = false;
       body_ = Body::kContent;

@@ -35,7 +35,7 @@ const char* ErrorType(int status) {
 }
 
 // What tokens cost. Those found in the cache are counted apart.
-OrderedJson UsageOf(const ApiUsage& usage) {
+OrderedJson MessagesUsage(const ApiUsage& usage) {
   return {{"input_tokens", usage.prompt_tokens - usage.cached_tokens},
           {"cache_creation_input_tokens", 0},
           {"cache_read_input_tokens", usage.cached_tokens},
@@ -65,7 +65,7 @@ class MessagesWriter : public AnswerWriter {
     message["stop_reason"] = StopReason();
     message["stop_sequence"] = StopSequence();
     AddVerdicts(answer_.choice(0), message);
-    message["usage"] = UsageOf(answer_.usage());
+    message["usage"] = MessagesUsage(answer_.usage());
     return JsonText(message);
   }
 
@@ -82,7 +82,7 @@ class MessagesWriter : public AnswerWriter {
     Begin(out);
     CloseBlock(out);
     OrderedJson last = {{"delta", {{"stop_reason", StopReason()}, {"stop_sequence", StopSequence()}}},
-                        {"usage", UsageOf(answer_.usage())}};
+                        {"usage", MessagesUsage(answer_.usage())}};
     AddVerdicts(answer_.choice(0), last);
     Event("message_delta", std::move(last), out);
     Event("message_stop", OrderedJson::object(), out);
@@ -151,7 +151,7 @@ class MessagesWriter : public AnswerWriter {
     OrderedJson message = Message();
     ApiUsage usage = answer_.usage();
     usage.output_tokens = 0;
-    message["usage"] = UsageOf(usage);
+    message["usage"] = MessagesUsage(usage);
     Event("message_start", {{"message", std::move(message)}}, out);
   }
 

@@ -7,7 +7,6 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -125,10 +124,6 @@ class ModelHistograms : public ModelMetrics {
 };
 // Tenants may be named by clients; of so many at most there are series.
 constexpr size_t kMaxTenants = 64;
-
-double EpochSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -426,7 +421,7 @@ class Metrics::Impl {
     const double age_s = stats.last_step_s > 0 ? SteadySeconds() - stats.last_step_s : 0.0;
     gauge("adit_engine_last_step_age_seconds", "Since the last step", age_s);
     gauge("adit_engine_last_step_timestamp_seconds", "When the last step ended, since the epoch; 0: none has",
-          stats.last_step_s > 0 ? EpochSeconds() - age_s : 0.0);
+          stats.last_step_s > 0 ? UnixSeconds() - age_s : 0.0);
   }
 
   const std::string model_;

@@ -5,26 +5,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "server/ascii.h"
 
 namespace adit::server {
 namespace {
 
 constexpr size_t kMaxParts = 32;
-constexpr size_t kMaxHeaderBytes = 8 << 10;
+constexpr size_t kMaxPartHeaderBytes = 8 << 10;
 constexpr size_t kMaxBoundaryBytes = 70;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 // The value of a parameter of a header: `x` of `form-data; name="x"`.
 std::optional<std::string> ParameterOf(std::string_view header, std::string_view wanted) {
@@ -33,7 +21,7 @@ std::optional<std::string> ParameterOf(std::string_view header, std::string_view
     header.remove_prefix(at + 1);
     const size_t equals = header.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
-    const std::string name = Lower(Trim(header.substr(0, equals)));
+    const std::string name = LowerCase(Trim(header.substr(0, equals)));
     header = Trim(header.substr(equals + 1));
     std::string value;
     if (header.starts_with('"')) {
@@ -60,17 +48,17 @@ Result<FormPart> ReadHeaders(std::string_view headers) {
     const std::string_view line = headers.substr(0, end);
     headers.remove_prefix(end == std::string_view::npos ? headers.size() : end + 2);
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || Lower(Trim(line.substr(0, colon))) != "content-disposition") continue;
+    if (colon == std::string_view::npos || LowerCase(Trim(line.substr(0, colon))) != "content-disposition") continue;
     const std::string_view value = line.substr(colon + 1);
     std::optional<std::string> name = ParameterOf(value, "name");
-    if (Lower(Trim(value.substr(0, value.find(';')))) != "form-data" || !name) break;
+    if (LowerCase(Trim(value.substr(0, value.find(';')))) != "form-data" || !name) break;
     return FormPart{.name = *std::move(name), .filename = ParameterOf(value, "filename").value_or(""), .content = {}};
   }
   return InvalidArgument("form: a part has no 'Content-Disposition: form-data' with a name");
 }
 
 Result<std::string> BoundaryOf(std::string_view content_type) {
-  if (Lower(Trim(content_type.substr(0, content_type.find(';')))) != "multipart/form-data") {
+  if (LowerCase(Trim(content_type.substr(0, content_type.find(';')))) != "multipart/form-data") {
     return Unsupported("the content type is '{}'; multipart/form-data is wanted", content_type.substr(0, 100));
   }
   std::optional<std::string> boundary = ParameterOf(content_type, "boundary");
@@ -98,8 +86,8 @@ Result<std::vector<FormPart>> ParseForm(std::string_view content_type, std::stri
     if (parts.size() == kMaxParts) return InvalidArgument("form: more than {} parts", kMaxParts);
     // A part without headers has an empty line at once.
     const size_t headers = body.substr(line).find("\r\n\r\n");
-    if (headers == std::string_view::npos || headers > kMaxHeaderBytes) {
-      return InvalidArgument("form: the headers of a part have no end within {} bytes", kMaxHeaderBytes);
+    if (headers == std::string_view::npos || headers > kMaxPartHeaderBytes) {
+      return InvalidArgument("form: the headers of a part have no end within {} bytes", kMaxPartHeaderBytes);
     }
     const std::string_view text = body.substr(line + 2, headers > 2 ? headers - 2 : 0);
     ADIT_ASSIGN_OR_RETURN(FormPart part, ReadHeaders(text));

@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace adit::server {
 namespace {
@@ -111,9 +112,7 @@ std::string OllamaTime(double seconds_since_epoch) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
 }
 
-std::string OllamaNow() {
-  return OllamaTime(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
-}
+std::string OllamaNow() { return OllamaTime(UnixSeconds()); }
 
 void WriteLine(const OrderedJson& line, std::string& out) { out += JsonText(line) + "\n"; }
 

@@ -8,23 +8,6 @@
 namespace adit::server {
 namespace {
 
-// What stands around thoughts.
-struct Marks {
-  std::string_view open;
-  std::string_view close;
-};
-
-Marks MarksOf(ReasoningSyntax syntax) {
-  switch (syntax) {
-    case ReasoningSyntax::kCommandR:
-      return {"<|START_THINKING|>", "<|END_THINKING|>"};
-    case ReasoningSyntax::kGranite:
-      return {"Here is my thought process:", "Here is my response:"};
-    default:
-      return {"<think>", "</think>"};
-  }
-}
-
 class ContentParser : public OutputParser {
  public:
   void Append(std::string_view text, std::vector<OutputDelta>& out) override {
@@ -37,7 +20,7 @@ class ContentParser : public OutputParser {
 // thoughts and in front of the rest is dropped.
 class ReasoningParser : public OutputParser {
  public:
-  ReasoningParser(Marks marks, bool opened, std::unique_ptr<OutputParser> rest)
+  ReasoningParser(ReasoningMarks marks, bool opened, std::unique_ptr<OutputParser> rest)
       : rest_(std::move(rest)),
         state_(opened ? State::kBefore : State::kStart),
         open_(marks.open, /*with_space=*/true),
@@ -112,6 +95,23 @@ class ReasoningParser : public OutputParser {
 };
 
 }  // namespace
+
+ReasoningMarks MarksOf(ReasoningSyntax syntax) {
+  switch (syntax) {
+    case ReasoningSyntax::kThink:
+    case ReasoningSyntax::kOpenedThink:
+      return {"<think>", "</think>"};
+    case ReasoningSyntax::kCommandR:
+      return {"<|START_THINKING|>", "<|END_THINKING|>"};
+    case ReasoningSyntax::kGranite:
+      return {"Here is my thought process:", "Here is my response:"};
+    case ReasoningSyntax::kHarmony:
+      return {"<|channel|>analysis<|message|>", "<|end|>"};
+    case ReasoningSyntax::kNone:
+      break;
+  }
+  return {};
+}
 
 void AddText(OutputDelta::Kind kind, std::string_view text, std::vector<OutputDelta>& out) {
   if (text.empty()) return;

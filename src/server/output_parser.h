@@ -33,6 +33,13 @@ class OutputParser {
   virtual void Finish(std::vector<OutputDelta>& out) = 0;
 };
 
+// What stands around thoughts; empty without them.
+struct ReasoningMarks {
+  std::string_view open;
+  std::string_view close;
+};
+ReasoningMarks MarksOf(ReasoningSyntax syntax);
+
 // A parser for what a request wishes; null when the text is all content.
 std::unique_ptr<OutputParser> MakeOutputParser(const OutputWish& wish);
 

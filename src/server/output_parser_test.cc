@@ -10,7 +10,7 @@ namespace adit::server {
 namespace {
 
 // Deltas as one text: neighbours of a kind joined, so that it does not show how they came.
-std::string Told(const std::vector<OutputDelta>& deltas) {
+std::string ToldBy(const std::vector<OutputDelta>& deltas) {
   std::vector<OutputDelta> joined;
   for (const OutputDelta& delta : deltas) {
     if (delta.kind == OutputDelta::Kind::kToolCall) {
@@ -33,7 +33,7 @@ std::string Parse(const OutputWish& wish, const std::vector<std::string>& pieces
   std::vector<OutputDelta> deltas;
   for (const std::string& piece : pieces) parser->Append(piece, deltas);
   parser->Finish(deltas);
-  return Told(deltas);
+  return ToldBy(deltas);
 }
 
 const OutputWish kThink{.reasoning = ReasoningSyntax::kThink};

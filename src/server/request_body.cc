@@ -7,23 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "server/ascii.h"
 #include "server/json_fields.h"
 
 namespace adit::server {
 namespace {
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 ApiError UnsupportedMedia(std::string message) {
   return {.status = 415, .code = "unsupported_media_type", .message = std::move(message)};

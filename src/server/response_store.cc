@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "server/disk_file.h"
 
@@ -20,11 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".json";
-constexpr std::string_view kWhat = "responses";
-
-double NowSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+constexpr std::string_view kResponses = "responses";
 
 }  // namespace
 
@@ -37,7 +33,7 @@ bool ResponseStore::IsId(const std::string& id) {
 Result<std::unique_ptr<ResponseStore>> ResponseStore::Open(const ResponseStoreOptions& options) {
   ResponseStoreOptions wanted = options;
   const bool is_own = wanted.folder.empty();
-  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kWhat));
+  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kResponses));
   std::unique_ptr<ResponseStore> store(new ResponseStore(std::move(wanted), is_own));
   ADIT_RETURN_IF_ERROR(store->Scan());
   return store;
@@ -88,13 +84,13 @@ Status ResponseStore::Put(const std::string& id, const std::string& text) {
     if (at->id != id) Forget(at);
     at = next;
   }
-  ADIT_RETURN_IF_ERROR(WriteWholeFile(PathOf(id), text, kWhat));
+  ADIT_RETURN_IF_ERROR(WriteWholeFile(PathOf(id), text, kResponses));
   if (const auto old = by_id_.find(id); old != by_id_.end()) {
     num_bytes_ -= old->second->bytes;
     entries_.erase(old->second);
     by_id_.erase(old);
   }
-  Remember(id, text.size(), NowSeconds());
+  Remember(id, text.size(), UnixSeconds());
   return Status();
 }
 
@@ -102,7 +98,7 @@ std::optional<std::string> ResponseStore::Get(const std::string& id) {
   const std::lock_guard lock(mutex_);
   ForgetOld();
   if (!by_id_.contains(id)) return std::nullopt;
-  Result<std::string> text = ReadWholeFile(PathOf(id), kWhat);
+  Result<std::string> text = ReadWholeFile(PathOf(id), kResponses);
   if (!text.ok()) return std::nullopt;
   return *std::move(text);
 }
@@ -138,7 +134,7 @@ void ResponseStore::Forget(Entries::iterator entry) {
 }
 
 void ResponseStore::ForgetOld() {
-  const double oldest_s = NowSeconds() - options_.ttl_s;
+  const double oldest_s = UnixSeconds() - options_.ttl_s;
   while (!entries_.empty() && entries_.front().written_s < oldest_s) Forget(entries_.begin());
 }
 

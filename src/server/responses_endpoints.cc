@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kPrefix = "resp_";
+constexpr std::string_view kResponsePrefix = "resp_";
 constexpr int64_t kUsualItemsTold = 20;
 constexpr int64_t kMaxItemsTold = 100;
 
@@ -40,7 +40,7 @@ struct Kept {
 // Nothing when it is not there, or is another tenant's.
 std::optional<Kept> Find(Call& call, const std::string& id) {
   ResponseStore* const store = call.service.responses();
-  if (store == nullptr || !id.starts_with(kPrefix)) return std::nullopt;
+  if (store == nullptr || !id.starts_with(kResponsePrefix)) return std::nullopt;
   const std::optional<std::string> text = store->Get(id);
   if (!text) return std::nullopt;
   Json record = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
@@ -131,7 +131,7 @@ std::unique_ptr<Reply> CreateResponse(Call& call) {
     frame.store = false;
   }
   if (frame.store) {
-    auto keeper = std::make_shared<Keeper>(*store, std::string(kPrefix) + id,
+    auto keeper = std::make_shared<Keeper>(*store, std::string(kResponsePrefix) + id,
                                            Json{{"tenant", call.holder.tenant},
                                                 {"input", std::move(*request.input)},
                                                 {"context", std::move(*request.context)}});

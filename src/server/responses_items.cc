@@ -150,7 +150,7 @@ Json PartsOf(const Json& item, const char* key) {
   return parts;
 }
 
-std::string TextOf(const Json& parts) {
+std::string TextOfParts(const Json& parts) {
   std::string text;
   for (const Json& part : parts) text += part["text"].get_ref<const std::string&>();
   return text;
@@ -176,7 +176,7 @@ Json ChatOfItems(const Json& items) {
   for (const Json& item : items) {
     const Json& type = item["type"];
     if (type == "reasoning") {
-      thoughts += TextOf(PartsOf(item, "content"));
+      thoughts += TextOfParts(PartsOf(item, "content"));
     } else if (type == "function_call") {
       assistant()["tool_calls"].push_back({{"id", item["call_id"]},
                                            {"type", "function"},

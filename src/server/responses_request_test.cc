@@ -23,15 +23,15 @@ SharedJson Stored(const std::string& id) {
       {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": "{}"}])"));
 }
 
-std::variant<ResponsesRequest, ApiError> Read(const std::string& body, ResponsesUse use = ResponsesUse::kAnswer) {
+std::variant<ResponsesRequest, ApiError> ReadWith(const std::string& body, ResponsesUse use = ResponsesUse::kAnswer) {
   return ReadResponsesRequest(Json::parse(body), use, "new", &Stored);
 }
 ResponsesRequest RequestOf(const std::string& body) {
-  auto read = Read(body);
+  auto read = ReadWith(body);
   EXPECT_TRUE(std::holds_alternative<ResponsesRequest>(read)) << std::get<ApiError>(read).message;
   return std::get<ResponsesRequest>(read);
 }
-ApiError ErrorOf(const std::string& body) { return std::get<ApiError>(Read(body)); }
+ApiError ErrorOfBody(const std::string& body) { return std::get<ApiError>(ReadWith(body)); }
 
 TEST(ResponsesRequest, FieldsGetTheirNamesInChats) {
   const ResponsesRequest request = RequestOf(R"({"input": "hi", "instructions": "be short", "max_output_tokens": 9,
@@ -70,7 +70,7 @@ TEST(ResponsesRequest, AConversationGoesOnFromAStoredResponse) {
   EXPECT_EQ(messages[1]["tool_calls"][0]["id"], "c1");
   EXPECT_EQ(messages[2],
             Json::parse(R"({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "rain"}]})"));
-  EXPECT_EQ(ErrorOf(R"({"previous_response_id": "resp_gone", "input": "x"})").code, "previous_response_not_found");
+  EXPECT_EQ(ErrorOfBody(R"({"previous_response_id": "resp_gone", "input": "x"})").code, "previous_response_not_found");
 }
 
 TEST(ResponsesRequest, ToolsAndChoicesAreThoseOfChats) {
@@ -106,7 +106,7 @@ TEST(ResponsesRequest, WhatIsWrongOrNotHereIsNamed) {
         Case{R"({"input": "x", "include": ["secrets"]})", "invalid_value", "include[0]"},
         Case{R"({"input": "x", "truncation": "some"})", "invalid_value", "truncation"},
         Case{R"({"input": "x", "metadata": {"a": 1}})", "invalid_type", "metadata.a"}}) {
-    const ApiError error = ErrorOf(c.body);
+    const ApiError error = ErrorOfBody(c.body);
     EXPECT_EQ(error.code, c.code) << c.body;
     EXPECT_EQ(error.param, c.param) << c.body;
   }

@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "base/clock.h"
 
 namespace adit::server {
 namespace {
@@ -15,11 +16,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using Kind = OutputDelta::Kind;
 
-int64_t SecondsSinceEpoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-OrderedJson UsageOf(const ApiUsage& usage) {
+OrderedJson ResponsesUsage(const ApiUsage& usage) {
   return {{"input_tokens", usage.prompt_tokens},
           {"input_tokens_details", {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", 0}}},
           {"output_tokens", usage.output_tokens},
@@ -105,9 +102,9 @@ class ResponsesWriter : public AnswerWriter {
     const AnswerChoice& choice = answer_.choice(0);
     const bool whole = !IsCut();
     OrderedJson response = Response(whole ? "completed" : "incomplete");
-    if (whole) response["completed_at"] = SecondsSinceEpoch();
+    if (whole) response["completed_at"] = WholeUnixSeconds();
     if (!whole) response["incomplete_details"] = {{"reason", WhyIncomplete()}};
-    response["usage"] = UsageOf(answer_.usage());
+    response["usage"] = ResponsesUsage(answer_.usage());
     AddVerdicts(choice, response);
     Keep(response);
     return response;

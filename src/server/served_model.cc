@@ -1,10 +1,10 @@
 #include "server/served_model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/memory_fit.h"
 
@@ -18,16 +18,12 @@ Result<ChatPrompt> MakeChat(const engine::LoadedModel& model, bool generates, co
   return ChatPrompt::Create(source, model.tokenizer());
 }
 
-int64_t SecondsSinceEpoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 ServedModel::ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique_ptr<engine::Engine> engine,
                          std::unique_ptr<engine::EmbeddingEngine> embedder, ServedModelOptions options)
     : options_(std::move(options)),
-      created_s_(SecondsSinceEpoch()),
+      created_s_(WholeUnixSeconds()),
       model_(std::move(model)),
       engine_(std::move(engine)),
       embedder_(std::move(embedder)),

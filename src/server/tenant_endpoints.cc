@@ -50,7 +50,7 @@ std::optional<KeyHolder> FindTenant(const Service& service, const std::string& n
   return std::nullopt;
 }
 
-std::unique_ptr<Reply> NotThere(Call& call) {
+std::unique_ptr<Reply> NoSuchTenant(Call& call) {
   return ErrorReply(
       {.status = 404, .code = "not_found", .message = fmt::format("no key is of the tenant '{}'", call.argument)},
       *call.record);
@@ -72,12 +72,12 @@ std::unique_ptr<Reply> ListTenants(Call& call) {
 
 std::unique_ptr<Reply> ShowTenant(Call& call) {
   const std::optional<KeyHolder> holder = FindTenant(call.service, call.argument);
-  return holder ? JsonAnswer(TenantJson(call.service, *holder)) : NotThere(call);
+  return holder ? JsonAnswer(TenantJson(call.service, *holder)) : NoSuchTenant(call);
 }
 
 std::unique_ptr<Reply> ChangeTenant(Call& call) {
   const std::optional<KeyHolder> holder = FindTenant(call.service, call.argument);
-  if (!holder) return NotThere(call);
+  if (!holder) return NoSuchTenant(call);
   const std::variant<nlohmann::json, ApiError> read = ReadBody(call.request);
   if (const auto* error = std::get_if<ApiError>(&read)) return ErrorReply(*error, *call.record);
   const nlohmann::json& body = std::get<nlohmann::json>(read);

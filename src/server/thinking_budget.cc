@@ -9,37 +9,16 @@
 
 #include "base/error.h"
 #include "grammar/grammar.h"
+#include "server/output_parser.h"
 
 namespace adit::server {
 namespace {
-
-struct Marks {
-  std::string_view open;
-  std::string_view close;
-};
-
-Marks MarksOf(ReasoningSyntax syntax) {
-  switch (syntax) {
-    case ReasoningSyntax::kThink:
-    case ReasoningSyntax::kOpenedThink:
-      return {"<think>", "</think>"};
-    case ReasoningSyntax::kCommandR:
-      return {"<|START_THINKING|>", "<|END_THINKING|>"};
-    case ReasoningSyntax::kGranite:
-      return {"Here is my thought process:", "Here is my response:"};
-    case ReasoningSyntax::kHarmony:
-      return {"<|channel|>analysis<|message|>", "<|end|>"};
-    case ReasoningSyntax::kNone:
-      break;
-  }
-  return {};
-}
 
 // What is the same for all answers.
 struct Plan {
   int64_t num_tokens;
   bool opened;
-  Marks marks;
+  ReasoningMarks marks;
   std::vector<int32_t> close;  // the tokens of the mark at the end
   const tokenizer::Tokenizer& tokenizer;
 };
@@ -142,7 +121,7 @@ class BudgetGrammar : public Grammar {
 }  // namespace
 
 Result<GrammarPtr> MakeThinkingBudget(const ThinkingBudget& budget, const tokenizer::Tokenizer& tokenizer) {
-  const Marks marks = MarksOf(budget.syntax);
+  const ReasoningMarks marks = MarksOf(budget.syntax);
   if (marks.close.empty()) return Unsupported("this model writes no thoughts");
   auto plan =
       std::make_shared<Plan>(Plan{.num_tokens = budget.tokens,

@@ -14,7 +14,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-constexpr double kLookEveryS = 1.0;
+constexpr double kLookForCertificateEveryS = 1.0;
 
 Status Wrong(const char* what, const std::string& path, const error_code& error) {
   return InvalidArgument("tls: {} '{}': {}", what, path, error.message());
@@ -65,7 +65,7 @@ std::vector<int64_t> TlsContext::Stamps() const {
 TlsContext::Context TlsContext::Get() {
   const std::lock_guard lock(mutex_);
   const double now_s = SteadySeconds();
-  if (now_s - looked_s_ >= kLookEveryS) {
+  if (now_s - looked_s_ >= kLookForCertificateEveryS) {
     looked_s_ = now_s;
     // A certificate whose key has not come yet is looked at again: each write is a change.
     if (Stamps() != stamps_) (void)ReloadLocked();

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kTemplate[] =
+constexpr char kToolTemplate[] =
     "{% if tools %}{# <tool_call> #}{{ tools | tojson }}{% endif %}{% for m in messages %}{{ m.content }}{% endfor %}";
 constexpr char kTools[] =
     R"("tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object",
@@ -67,7 +67,7 @@ class ToolGrammarTest : public testing::Test {
   }
 
   const ByteTokenizer tokenizer_{/*adds_bos=*/false, /*adds_eos=*/false};
-  const Result<ChatPrompt> chat_ = ChatPrompt::Create(kTemplate, tokenizer_);
+  const Result<ChatPrompt> chat_ = ChatPrompt::Create(kToolTemplate, tokenizer_);
   grammar::Compiler compiler_{tokenizer_};
 };
 

@@ -10,7 +10,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxSteps = 20'000;
-constexpr size_t kMaxRequests = 5'000;
+constexpr size_t kMaxTracedRequests = 5'000;
 constexpr int kProcess = 1;
 constexpr int kEngineThread = 1;
 constexpr int kRequestThread = 2;
@@ -87,7 +87,7 @@ void TraceLog::NoteRequest(const RequestRecord& record, bool client_gone, double
                        .cached_tokens = record.cached_tokens,
                        .output_tokens = record.output_tokens.load(std::memory_order_relaxed),
                        .finish_reason = record.finish_reason});
-  if (requests_.size() > kMaxRequests) requests_.pop_front();
+  if (requests_.size() > kMaxTracedRequests) requests_.pop_front();
 }
 
 std::string TraceLog::ChromeTrace(double seconds, double now_s) const {

@@ -88,6 +88,12 @@ void PutCodes(const uint8_t* codes, BlockQ6K& block) {
 
 void PutCodes(const uint8_t* codes, BlockIQ4XS& block) { PutNibbles(codes, 16, block.qs); }
 
+void PutCodes(const uint8_t* codes, BlockInt4& block) { PutHalves(codes, block.qs); }
+
+void PutCodes(const uint8_t* codes, BlockInt8& block) {
+  for (int i = 0; i < 32; ++i) block.qs[i] = static_cast<int8_t>(codes[i] - 128);
+}
+
 }  // namespace encode
 
 namespace {
@@ -125,6 +131,10 @@ void WithBlock(DType dtype, std::byte* bytes, Use use) {
       return with(BlockIQ4NL{});
     case DType::kIQ4_XS:
       return with(BlockIQ4XS{});
+    case DType::kInt4:
+      return with(BlockInt4{});
+    case DType::kInt8:
+      return with(BlockInt8{});
     default:
       ADIT_CHECK(false);
   }
@@ -141,6 +151,7 @@ int CodesOf(DType dtype) {
     case DType::kQ4_K:
     case DType::kIQ4_NL:
     case DType::kIQ4_XS:
+    case DType::kInt4:
       return 16;
     case DType::kQ5_0:
     case DType::kQ5_1:
@@ -150,6 +161,8 @@ int CodesOf(DType dtype) {
       return 64;
     case DType::kQ8_0:
       return 255;
+    case DType::kInt8:
+      return 256;
     default:
       return 0;
   }

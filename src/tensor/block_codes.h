@@ -27,7 +27,7 @@ struct BlockGrid {
   int Nearest(int element, float x) const;
 };
 
-// Whether the type's blocks can be treated so: Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL and IQ4_XS.
+// Whether the type's blocks can be treated so: Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, Int4 and Int8.
 bool HasBlockGrid(DType dtype);
 // Of a block that has been encoded. Requires HasBlockGrid.
 BlockGrid GridOf(DType dtype, const std::byte* block);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "tensor/int4.h"
+#include "tensor/int8.h"
 #include "tensor/iq4_nl.h"
 #include "tensor/iq4_xs.h"
 #include "tensor/q2_k.h"
@@ -31,6 +33,8 @@ void PutCodes(const uint8_t* codes, BlockQ5K& block);
 void PutCodes(const uint8_t* codes, BlockQ6K& block);
 void PutCodes(const uint8_t* codes, BlockIQ4NL& block);
 void PutCodes(const uint8_t* codes, BlockIQ4XS& block);
+void PutCodes(const uint8_t* codes, BlockInt4& block);
+void PutCodes(const uint8_t* codes, BlockInt8& block);
 
 }  // namespace adit::encode
 

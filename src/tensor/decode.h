@@ -38,6 +38,7 @@ void DecodeMXFP4(const std::byte* blocks, float* out, int64_t num_elements) noex
 void DecodeNVFP4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 void DecodeInt4(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 void DecodeInt8(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
+void DecodeFp8(const std::byte* blocks, float* out, int64_t num_elements) noexcept;
 
 }  // namespace adit
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "tensor/decode.h"
+#include "tensor/fp8.h"
 #include "tensor/int4.h"
 #include "tensor/int8.h"
 #include "tensor/iq1_m.h"
@@ -62,6 +63,7 @@ constexpr DTypeTraits kTraits[] = {
     {"nvfp4", 64, sizeof(BlockNVFP4), &DecodeNVFP4},
     {"int4", 32, sizeof(BlockInt4), &DecodeInt4},
     {"int8", 32, sizeof(BlockInt8), &DecodeInt8},
+    {"fp8", 32, sizeof(BlockFp8), &DecodeFp8},
 };
 static_assert(std::size(kTraits) == kNumDTypes);
 

@@ -9,7 +9,7 @@
 namespace adit {
 
 // How the elements of a tensor are stored. Block types keep the names of the ggml project, which defined them, but for
-// the last two: what checkpoints of other quantisers become in memory, which no file has.
+// the last three: what checkpoints of other quantisers become in memory, which no file has.
 enum class DType : uint8_t {
   kF32,
   kF16,
@@ -39,8 +39,9 @@ enum class DType : uint8_t {
   kNVFP4,
   kInt4,
   kInt8,
+  kFp8,
 };
-inline constexpr int kNumDTypes = 28;
+inline constexpr int kNumDTypes = 29;
 
 struct DTypeTraits {
   const char* name;    // as users write it: "f32", "q4_k"

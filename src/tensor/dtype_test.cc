@@ -26,7 +26,7 @@ constexpr KnownType kKnownTypes[] = {
     {DType::kIQ2_XS, "iq2_xs", 256, 74}, {DType::kIQ2_S, "iq2_s", 256, 82},  {DType::kIQ3_XXS, "iq3_xxs", 256, 98},
     {DType::kIQ3_S, "iq3_s", 256, 110},  {DType::kTQ1_0, "tq1_0", 256, 54},  {DType::kTQ2_0, "tq2_0", 256, 66},
     {DType::kMXFP4, "mxfp4", 32, 17},    {DType::kNVFP4, "nvfp4", 64, 36},   {DType::kInt4, "int4", 32, 19},
-    {DType::kInt8, "int8", 32, 36},
+    {DType::kInt8, "int8", 32, 36},      {DType::kFp8, "fp8", 32, 36},
 };
 
 TEST(Traits, HoldsTheSizesOfEachType) {

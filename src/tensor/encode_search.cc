@@ -21,12 +21,10 @@ namespace {
 using encode::ForEachWeighted;
 using encode::kElements;
 
-uint8_t Bits(int value) { return static_cast<uint8_t>(value); }
-
 // Levels of whole numbers as codes from 0 on.
 std::array<uint8_t, kElements> CodesOfLevels(const std::array<int8_t, kElements>& levels, int lowest) {
   std::array<uint8_t, kElements> codes;
-  for (size_t i = 0; i < codes.size(); ++i) codes[i] = Bits(levels[i] - lowest);
+  for (size_t i = 0; i < codes.size(); ++i) codes[i] = encode::Bits(levels[i] - lowest);
   return codes;
 }
 
@@ -37,7 +35,7 @@ void EncodeQ2K(const float* values, const float* importance, std::byte* blocks, 
                                          block.d = fit.d;
                                          block.dmin = fit.dmin;
                                          for (size_t g = 0; g < 16; ++g)
-                                           block.scales[g] = Bits(fit.scales[g] | fit.mins[g] << 4);
+                                           block.scales[g] = encode::Bits(fit.scales[g] | fit.mins[g] << 4);
                                          encode::PutCodes(fit.codes.data(), block);
                                        });
 }
@@ -93,7 +91,7 @@ void EncodeIQ4XS(const float* values, const float* importance, std::byte* blocks
         block.d = fit.d;
         for (size_t g = 0; g < 8; ++g) {
           const int scale = fit.scales[g] + 32;
-          block.scales_l[g / 2] = Bits(block.scales_l[g / 2] | (scale & 15) << (4 * (g % 2)));
+          block.scales_l[g / 2] = encode::Bits(block.scales_l[g / 2] | (scale & 15) << (4 * (g % 2)));
           block.scales_h = static_cast<uint16_t>(block.scales_h | (scale >> 4) << (2 * g));
         }
         encode::PutCodes(CodesOfLevels(fit.levels, 0).data(), block);

@@ -13,8 +13,6 @@ namespace {
 
 constexpr int kSearchBlock = 32;
 
-uint8_t Bits(int value) { return static_cast<uint8_t>(value); }
-
 bool IsFiniteBlock(const float* x) {
   return std::all_of(x, x + kSearchBlock, [](float value) { return std::isfinite(value); });
 }

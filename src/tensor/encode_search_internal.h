@@ -9,6 +9,8 @@
 
 namespace adit::encode {
 
+inline uint8_t Bits(int value) { return static_cast<uint8_t>(value); }
+
 // Calls encode(x, importance or null, block) for each block, in order.
 template <typename Block, int kBlockElements, typename EncodeBlock>
 void ForEachWeighted(const float* values, const float* importance, std::byte* blocks, int64_t num_elements,

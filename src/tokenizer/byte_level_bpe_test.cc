@@ -21,18 +21,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::unique_ptr<Tokenizer> Make(MetadataValues values) {
-  auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
-  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
-  return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
-}
-
-std::unique_ptr<Tokenizer> MakeSmall(const std::string& pre = "gpt-2") { return Make(SmallBpe().BpeValues(pre)); }
-
-std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& text, bool parse_special = false) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : tokenizer.Encode(text, parse_special, false)) pieces.emplace_back(tokenizer.Piece(id));
-  return pieces;
+std::unique_ptr<Tokenizer> MakeSmall(const std::string& pre = "gpt-2") {
+  return MakeTokenizer(SmallBpe().BpeValues(pre));
 }
 
 TEST(ByteLevelBpe, MergesWithinWordsByRank) {
@@ -47,9 +37,9 @@ TEST(ByteLevelBpe, WholeWordsComeBeforeMergesInTheLlama3Family) {
   VocabularyDraft draft = SmallBpe();
   const int32_t whole = draft.Add("Ġxyz");
   draft.Add("xyw", TokenType::kControl);
-  EXPECT_THAT(Make(draft.BpeValues("llama-bpe"))->Encode(" xyz", false, false), ElementsAre(whole));
-  EXPECT_THAT(Pieces(*Make(draft.BpeValues("smaug-bpe")), " xyz"), ElementsAre("Ġ", "x", "y", "z"));
-  EXPECT_THAT(Pieces(*Make(draft.BpeValues("llama-bpe")), "xyw"), ElementsAre("x", "y", "w"))
+  EXPECT_THAT(MakeTokenizer(draft.BpeValues("llama-bpe"))->Encode(" xyz", false, false), ElementsAre(whole));
+  EXPECT_THAT(Pieces(*MakeTokenizer(draft.BpeValues("smaug-bpe")), " xyz"), ElementsAre("Ġ", "x", "y", "z"));
+  EXPECT_THAT(Pieces(*MakeTokenizer(draft.BpeValues("llama-bpe")), "xyw"), ElementsAre("x", "y", "w"))
       << "plain text must not become a control token";
 }
 
@@ -58,7 +48,7 @@ TEST(ByteLevelBpe, AMergeNeverMakesAControlToken) {
   draft.Add("xyw", TokenType::kControl);
   draft.AddMerge("x", "y");
   draft.AddMerge("xy", "w");
-  const auto tokenizer = Make(draft.BpeValues("gpt-2"));
+  const auto tokenizer = MakeTokenizer(draft.BpeValues("gpt-2"));
   EXPECT_THAT(Pieces(*tokenizer, "xyw", /*parse_special=*/true), ElementsAre("xyw"));
   EXPECT_THAT(Pieces(*tokenizer, "xyw", /*parse_special=*/false), ElementsAre("xy", "w"));
 }
@@ -69,7 +59,7 @@ TEST(ByteLevelBpe, BytesWithoutATokenAreLeftOut) {
   draft.Add("<|bos|>", TokenType::kControl);
   MetadataValues values = draft.BpeValues("gpt-2");
   values["tokenizer.ggml.unknown_token_id"] = IdValue(1);
-  EXPECT_THAT(Make(values)->Encode("a b", false, false), ElementsAre(0));
+  EXPECT_THAT(MakeTokenizer(values)->Encode("a b", false, false), ElementsAre(0));
 }
 
 TEST(ByteLevelBpe, InvalidBytesBecomeReplacementCharacters) {
@@ -87,7 +77,7 @@ TEST(ByteLevelBpe, DecodesByTypeOfToken) {
   const int32_t odd = draft.Add("\xFF\xFE");
   const int32_t byte = draft.Add("<0x41>", TokenType::kByte);
   const int32_t added = draft.Add("Ġ[x]", TokenType::kUserDefined);
-  const auto tokenizer = Make(draft.BpeValues("gpt-2"));
+  const auto tokenizer = MakeTokenizer(draft.BpeValues("gpt-2"));
   const int32_t bos = tokenizer->Encode("<|bos|>", true, false).at(0);
   EXPECT_EQ(tokenizer->TokenBytes(odd, false), "\xFF\xFE");
   EXPECT_EQ(tokenizer->TokenBytes(byte, false), "A");
@@ -116,7 +106,7 @@ TEST(ByteLevelBpe, EqualsTheDefinitionOnRandomVocabularies) {
       const std::string right = draft.tokens[rng() % 2 == 0 ? 'a' + rng() % 3 : rng() % draft.tokens.size()];
       if (left.size() + right.size() < 16) draft.AddMerge(left, right);
     }
-    const auto tokenizer = Make(draft.BpeValues("gpt-2"));
+    const auto tokenizer = MakeTokenizer(draft.BpeValues("gpt-2"));
     std::map<std::string, double> ranks;
     for (size_t i = 0; i < draft.merges.size(); ++i) ranks.try_emplace(draft.merges[i], static_cast<double>(i));
     const MergeOrder order = [&](const std::string& left, const std::string& right) -> std::optional<double> {

@@ -9,18 +9,11 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "tokenizer/test_models.h"
 #include "tokenizer/test_vocabulary.h"
 
 namespace adit::tokenizer {
 namespace {
-
-std::unique_ptr<Tokenizer> MakeTokenizer(MetadataValues values) {
-  auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
-  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
-  return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
-}
-
-std::unique_ptr<Tokenizer> MakeBpe() { return MakeTokenizer(SmallBpe().BpeValues("gpt-2")); }
 
 // In SmallSpm the token of byte b.
 int32_t ByteToken(int byte) { return 3 + byte; }

@@ -16,7 +16,6 @@ namespace {
 
 using formats::GgufMetadata;
 
-constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
 constexpr std::string_view kCharsmapKey = "tokenizer.ggml.precompiled_charsmap";
 
 Result<std::vector<double>> LoadScores(const GgufMetadata& metadata, const Vocabulary& vocabulary) {

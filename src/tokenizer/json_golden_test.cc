@@ -39,7 +39,7 @@ Json ModelOf(const std::string& name) {
   return whole;
 }
 
-std::unique_ptr<Tokenizer> Make(const Json& entry) {
+std::unique_ptr<Tokenizer> MakeGolden(const Json& entry) {
   Json file = entry["file"];
   file["model"] = ModelOf(entry["model"]);
   const std::string text = file.dump();
@@ -67,7 +67,7 @@ class PipelineGolden : public testing::TestWithParam<size_t> {};
 
 TEST_P(PipelineGolden, IdsAndTextEqualTheReference) {
   const Json& entry = Golden()["tokenizers"][GetParam()];
-  const auto tokenizer = Make(entry);
+  const auto tokenizer = MakeGolden(entry);
   ASSERT_NE(tokenizer, nullptr);
   const Json& texts = Golden()["texts"];
   ASSERT_EQ(entry["cases"].size(), texts.size());

@@ -135,9 +135,9 @@ Status ParsePostProcessor(JsonValue value, const Vocabulary& vocabulary, const s
         where, Quoted(type));
   }
   if (!ends.ok()) return ends.status();
-  constexpr size_t kMaxTokens = 1024;
-  if (ends->before.size() + ends->behind.size() + special.before.size() + special.behind.size() > kMaxTokens) {
-    return Unsupported("{}: more than {} tokens around a text", where, kMaxTokens);
+  constexpr size_t kMaxTokensAround = 1024;
+  if (ends->before.size() + ends->behind.size() + special.before.size() + special.behind.size() > kMaxTokensAround) {
+    return Unsupported("{}: more than {} tokens around a text", where, kMaxTokensAround);
   }
   special.before.insert(special.before.begin(), ends->before.begin(), ends->before.end());
   special.behind.insert(special.behind.end(), ends->behind.begin(), ends->behind.end());

@@ -7,14 +7,12 @@
 #include "formats/quoted.h"
 #include "tokenizer/json_fields.h"
 #include "tokenizer/json_parts.h"
+#include "tokenizer/vocabulary.h"
 
 namespace adit::tokenizer {
 namespace {
 
 using formats::Quoted;
-
-constexpr int64_t kMaxTokens = int64_t{1} << 24;
-constexpr size_t kMaxPieceBytes = 65'535;
 
 // Pieces by id while they are collected.
 class Entries {

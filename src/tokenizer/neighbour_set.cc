@@ -6,7 +6,7 @@
 namespace adit::tokenizer {
 namespace {
 
-constexpr size_t kMinSlots = 64;
+constexpr size_t kMinNeighbourSlots = 64;
 
 uint64_t Key(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
 
@@ -42,7 +42,7 @@ size_t NeighbourSet::FindSlot(uint64_t key) const {
 }
 
 void NeighbourSet::Grow() {
-  std::vector<uint64_t> old(slots_.empty() ? kMinSlots : 2 * slots_.size());
+  std::vector<uint64_t> old(slots_.empty() ? kMinNeighbourSlots : 2 * slots_.size());
   old.swap(slots_);
   for (const uint64_t key : old) {
     if (key != 0) slots_[FindSlot(key)] = key;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tokenizer/test_models.h"
 #include "tokenizer/test_vocabulary.h"
 #include "tokenizer/tokenizer.h"
 
@@ -15,14 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-std::unique_ptr<Tokenizer> Make(MetadataValues values) {
-  auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
-  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
-  return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
-}
-
-std::unique_ptr<Tokenizer> MakeBpe() { return Make(SmallBpe().BpeValues("gpt-2")); }
 
 std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::vector<TextSegment>& segments) {
   std::vector<std::string> pieces;
@@ -81,7 +74,7 @@ TEST(Segments, SpecialTokensAreAddedAsTheMetadataSays) {
   values["tokenizer.ggml.eos_token_id"] = IdValue(static_cast<uint64_t>(bos) + 1);
   values["tokenizer.ggml.add_bos_token"] = FlagValue(true);
   values["tokenizer.ggml.add_eos_token"] = FlagValue(true);
-  const auto tokenizer = Make(values);
+  const auto tokenizer = MakeTokenizer(values);
   EXPECT_THAT(tokenizer->Encode("", false, true), ElementsAre(bos, bos + 1));
   EXPECT_THAT(tokenizer->Encode("a", false, true), ElementsAre(bos, 'a', bos + 1));
   EXPECT_THAT(tokenizer->Encode("a", false, false), ElementsAre('a'));
@@ -93,7 +86,7 @@ TEST(Segments, RandomBordersAreInvisible) {
   std::mt19937 rng(kSeed);
   const std::vector<std::string> atoms = {"hello",  " the", "<|im_end|>", "<|im_", "end|>",
                                           "<tool>", "<to",  "ol>",        "\n",    "é"};
-  for (const auto& tokenizer : {MakeBpe(), Make(SmallSpm().SpmValues())}) {
+  for (const auto& tokenizer : {MakeBpe(), MakeTokenizer(SmallSpm().SpmValues())}) {
     for (int round = 0; round < 2'000; ++round) {
       std::string text;
       for (size_t i = rng() % 8; i > 0; --i) text += atoms[rng() % atoms.size()];

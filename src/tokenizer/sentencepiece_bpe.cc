@@ -14,8 +14,6 @@ namespace {
 
 using formats::GgufMetadata;
 
-constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
-
 // Order of the scores: 0 for the highest.
 std::vector<uint32_t> Ranks(const std::vector<float>& scores) {
   std::vector<size_t> order(scores.size());

@@ -21,22 +21,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::unique_ptr<Tokenizer> MakeSentencePiece(MetadataValues values) {
-  auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
-  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
-  return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
-}
-
 std::unique_ptr<Tokenizer> MakeSmall(bool add_space_prefix) {
   MetadataValues values = SmallSpm().SpmValues();
   values["tokenizer.ggml.add_space_prefix"] = FlagValue(add_space_prefix);
-  return MakeSentencePiece(values);
-}
-
-std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& text, bool parse_special = false) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : tokenizer.Encode(text, parse_special, false)) pieces.emplace_back(tokenizer.Piece(id));
-  return pieces;
+  return MakeTokenizer(values);
 }
 
 TEST(SentencePieceBpe, MergesTheHighestScoreFirst) {
@@ -57,7 +45,7 @@ TEST(SentencePieceBpe, SpacePrefixStandsBeforeEveryRunOfText) {
 }
 
 TEST(SentencePieceBpe, SpacePrefixIsOnUnlessTheFileSaysNo) {
-  EXPECT_THAT(Pieces(*MakeSentencePiece(SmallSpm().SpmValues()), "hello"), ElementsAre("▁hello"));
+  EXPECT_THAT(Pieces(*MakeTokenizer(SmallSpm().SpmValues()), "hello"), ElementsAre("▁hello"));
   EXPECT_THAT(Pieces(*MakeSmall(false), "hello<turn>hello", true), ElementsAre("hello", "<turn>", "hello"));
 }
 
@@ -74,7 +62,7 @@ TEST(SentencePieceBpe, DecodeTakesTheSpacePrefixOff) {
 TEST(SentencePieceBpe, DecodeLeavesTheSpaceOfASpecialTokenAlone) {
   VocabularyDraft draft = SmallSpm();
   draft.Add("  ", TokenType::kUserDefined);
-  const auto tokenizer = MakeSentencePiece(draft.SpmValues());
+  const auto tokenizer = MakeTokenizer(draft.SpmValues());
   EXPECT_EQ(DecodeAll(*tokenizer, tokenizer->Encode("  <b>", false, false)), "  <b>");
 }
 
@@ -102,7 +90,7 @@ TEST(SentencePieceBpe, TextNeverBecomesAControlByteOrUnknownToken) {
   draft.Add("<0x41", TokenType::kNormal, -1);
   draft.Add("s>", TokenType::kNormal, -99);
   draft.Add("1>", TokenType::kNormal, -99);
-  const auto tokenizer = MakeSentencePiece(draft.SpmValues());
+  const auto tokenizer = MakeTokenizer(draft.SpmValues());
   EXPECT_THAT(Pieces(*tokenizer, "</s>"), ElementsAre("▁", "</s", ">"));
   EXPECT_THAT(Pieces(*tokenizer, "<0x41>"), ElementsAre("▁", "<0x41", ">"));
   EXPECT_THAT(Pieces(*tokenizer, "<0x41>", true), ElementsAre("▁", "<0x41", ">"))
@@ -116,20 +104,20 @@ TEST(SentencePieceBpe, WithoutByteTokensUnknownStandsForTheRest) {
   draft.Add("\xE4", TokenType::kNormal, -2);
   MetadataValues values = draft.SpmValues();
   values["tokenizer.ggml.add_space_prefix"] = FlagValue(false);
-  EXPECT_THAT(MakeSentencePiece(values)->Encode("a你", false, false), ElementsAre(1, 2))
+  EXPECT_THAT(MakeTokenizer(values)->Encode("a你", false, false), ElementsAre(1, 2))
       << "a byte that is a piece counts as such";
   values["tokenizer.ggml.unknown_token_id"] = IdValue(0);
-  EXPECT_THAT(MakeSentencePiece(values)->Encode("a你", false, false), ElementsAre(1, 2, 0, 0));
+  EXPECT_THAT(MakeTokenizer(values)->Encode("a你", false, false), ElementsAre(1, 2, 0, 0));
 }
 
 TEST(SentencePieceBpe, AddsBosUnlessToldOtherwise) {
   MetadataValues values = SmallSpm().SpmValues();
-  EXPECT_THAT(MakeSentencePiece(values)->Encode("", false, true), IsEmpty()) << "no BOS is known";
+  EXPECT_THAT(MakeTokenizer(values)->Encode("", false, true), IsEmpty()) << "no BOS is known";
   values["tokenizer.ggml.bos_token_id"] = IdValue(1);
-  EXPECT_THAT(MakeSentencePiece(values)->Encode("", false, true), ElementsAre(1));
-  EXPECT_TRUE(MakeSentencePiece(values)->adds_bos());
+  EXPECT_THAT(MakeTokenizer(values)->Encode("", false, true), ElementsAre(1));
+  EXPECT_TRUE(MakeTokenizer(values)->adds_bos());
   values["tokenizer.ggml.add_bos_token"] = FlagValue(false);
-  EXPECT_THAT(MakeSentencePiece(values)->Encode("", false, true), IsEmpty());
+  EXPECT_THAT(MakeTokenizer(values)->Encode("", false, true), IsEmpty());
 }
 
 std::vector<std::string> Characters(std::string_view text) {
@@ -162,7 +150,7 @@ TEST(SentencePieceBpe, EqualsTheDefinitionOnRandomVocabularies) {
     }
     MetadataValues values = draft.SpmValues();
     values["tokenizer.ggml.add_space_prefix"] = FlagValue(false);
-    const auto tokenizer = MakeSentencePiece(values);
+    const auto tokenizer = MakeTokenizer(values);
     const MergeOrder order = [&](const std::string& left, const std::string& right) -> std::optional<double> {
       const auto found = std::find(draft.tokens.begin() + 1, draft.tokens.end(), left + right);
       if (found == draft.tokens.end()) return std::nullopt;

@@ -49,6 +49,13 @@ Result<SplitPattern> SplitPattern::FromOnig(std::string_view pattern) {
   return made;
 }
 
+std::string_view SplitPattern::PatternOf(SplitFunction split) {
+  for (const KnownPattern& known : kKnownPatterns) {
+    if (known.split == split) return known.pattern;
+  }
+  return {};
+}
+
 double SplitPattern::MaxGrowth(std::string_view content) const {
   // An expression may match nothing, before every byte and at the end.
   const double bytes = regex_ == nullptr ? static_cast<double>(text_.size()) : 1;

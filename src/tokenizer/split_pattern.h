@@ -43,6 +43,9 @@ class SplitPattern {
     }
   }
 
+  // An expression that `split` stands for, as tokenizer.json files write it; empty for a splitter of another kind.
+  static std::string_view PatternOf(SplitFunction split);
+
   // The splitter that cuts at every match, whose matches leave nothing between them; null for other patterns.
   SplitFunction splitter() const { return splitter_; }
   // How many bytes of replacement `content` one byte of text may become, at most.

@@ -16,6 +16,18 @@ std::unique_ptr<Tokenizer> OpenTokenizer(const std::string& path) {
   return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
 }
 
+std::unique_ptr<Tokenizer> MakeTokenizer(MetadataValues values) {
+  auto tokenizer = Tokenizer::FromGguf(ToMetadata(std::move(values)));
+  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
+  return tokenizer.ok() ? std::move(*tokenizer) : nullptr;
+}
+
+std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& text, bool parse_special) {
+  std::vector<std::string> pieces;
+  for (const int32_t id : tokenizer.Encode(text, parse_special, false)) pieces.emplace_back(tokenizer.Piece(id));
+  return pieces;
+}
+
 std::string DecodeAll(const Tokenizer& tokenizer, std::span<const int32_t> ids, bool with_special) {
   auto text = tokenizer.Decode(ids, with_special);
   EXPECT_TRUE(text.ok());

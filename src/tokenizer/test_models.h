@@ -8,7 +8,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "tokenizer/test_vocabulary.h"
 #include "tokenizer/tokenizer.h"
 
 // What tests of tokenizers share, and real models, for tests that skip without them.
@@ -20,6 +22,13 @@ inline constexpr char kGemma3[] = "gemma-3-270m-q4_k_m.gguf";
 
 // The tokenizer of a GGUF file; null, and a failure of the test, where there is none.
 std::unique_ptr<Tokenizer> OpenTokenizer(const std::string& path);
+
+// The tokenizer of a file's keys; null, and a failure of the test, where they make none.
+std::unique_ptr<Tokenizer> MakeTokenizer(MetadataValues values);
+inline std::unique_ptr<Tokenizer> MakeBpe() { return MakeTokenizer(SmallBpe().BpeValues("gpt-2")); }
+
+// The pieces that a text is cut into.
+std::vector<std::string> Pieces(const Tokenizer& tokenizer, const std::string& text, bool parse_special = false);
 
 // The text of these ids; empty, and a failure of the test, where they have none.
 std::string DecodeAll(const Tokenizer& tokenizer, std::span<const int32_t> ids, bool with_special = true);

@@ -14,10 +14,6 @@ using formats::Quoted;
 constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
 constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 
-// Far above any vocabulary in use (262,144 entries, pieces of a few hundred bytes).
-constexpr size_t kMaxTokens = size_t{1} << 24;
-constexpr size_t kMaxPieceBytes = 65'535;
-
 Status AddPiece(const std::string& path, std::string_view piece, PieceTable& pieces) {
   const auto id = static_cast<int32_t>(pieces.size());
   if (piece.size() > kMaxPieceBytes) {
@@ -72,7 +68,7 @@ std::optional<uint8_t> ByteOfPiece(std::string_view piece) {
 
 Result<Vocabulary> LoadVocabulary(const GgufMetadata& metadata) {
   ADIT_ASSIGN_OR_RETURN(const std::span<const std::string> tokens, metadata.GetStrings(kTokensKey));
-  if (tokens.empty() || tokens.size() > kMaxTokens) {
+  if (tokens.empty() || static_cast<int64_t>(tokens.size()) > kMaxTokens) {
     return Corrupt("gguf: {}: key '{}' has {} entries, wanted 1 to {}", metadata.path(), kTokensKey, tokens.size(),
                    kMaxTokens);
   }

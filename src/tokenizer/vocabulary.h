@@ -14,6 +14,12 @@
 
 namespace adit::tokenizer {
 
+// Far above any vocabulary in use (262,144 entries, pieces of a few hundred bytes).
+inline constexpr int64_t kMaxTokens = int64_t{1} << 24;
+inline constexpr size_t kMaxPieceBytes = 65'535;
+
+inline constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
+
 // The entries of a vocabulary. Invariants: pieces and types have one entry for each id; no two pieces that are not
 // empty are equal; all of them are in the index; a piece of type kByte is "<0xNN>" and NN is its byte.
 struct Vocabulary {

@@ -5,7 +5,7 @@
 namespace adit::tokenizer {
 namespace {
 
-constexpr size_t kMinSlots = 64;
+constexpr size_t kMinWordSlots = 64;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ int32_t WordTable::FindLong(std::string_view text) const {
 }
 
 void WordTable::Grow() {
-  std::vector<Slot> old(slots_.empty() ? kMinSlots : 2 * slots_.size());
+  std::vector<Slot> old(slots_.empty() ? kMinWordSlots : 2 * slots_.size());
   old.swap(slots_);
   for (const Slot& entry : old) {
     if (entry.id >= 0) slots_[FindSlot(entry.key)] = entry;

@@ -6,7 +6,7 @@ import pytest
 from conftest import read_safetensors
 
 # Of the folder, and the GGUF file beside it that another converter wrote.
-MODELS = [("llama", "model-f32.gguf", "f32"), ("llama_spm", "model-bf16.gguf", "bf16"),
+MODELS = [("bert", "model-f32.gguf", "f32"), ("llama", "model-f32.gguf", "f32"), ("llama_spm", "model-bf16.gguf", "bf16"),
           ("qwen2", "model-f32.gguf", "f32"), ("qwen3", "model-bf16.gguf", "bf16"),
           ("gemma3_text", "model-f32.gguf", "f32"), ("smollm3", "model-bf16.gguf", "bf16"),
           ("cohere", "model-bf16.gguf", "bf16"), ("gemma", "model-bf16.gguf", "bf16"),
@@ -40,11 +40,17 @@ def test_a_folder_becomes_the_file_that_another_converter_writes(adit, oracle, t
         if key in ("general.name", "general.size_label", "tokenizer.ggml.add_sep_token", "tokenizer.ggml.scores",
                    "tokenizer.ggml.token_type"):
             continue
+        if (key, name) == ("tokenizer.ggml.pre", "bert"):
+            continue  # one of many names of what all of them do
         # What a model without scaling says of its scaling.
         if key not in ours["metadata"] and "rope.scaling" in key:
             continue
         assert ours["metadata"][key] == value, key
-    assert logits(adit, out, tmp_path / "a") == logits(adit, folder / file, tmp_path / "b")
+    if name == "bert":
+        embed = lambda model: adit.ok("embed", model, "Größe don't 敏捷 unhappiness", "hello", "--isa", "ref")
+        assert embed(out) == embed(folder / file) == embed(folder)
+    else:
+        assert logits(adit, out, tmp_path / "a") == logits(adit, folder / file, tmp_path / "b")
 
 
 def test_the_folder_and_what_it_becomes_give_the_same_bits(adit, oracle, tmp_path):

@@ -154,7 +154,7 @@ def test_a_kill_leaves_no_half_file(adit, full, tmp_path, text):
 
 # What the weights of each kind of checkpoint are held as.
 CHECKPOINTS = {"gptq_v1": "INT4", "gptq_v1_asym": "INT4", "gptq_v2_desc_act": "F32", "awq": "INT4", "ct_w4a16": "INT4",
-               "ct_w8a8_int8": "INT8", "ct_fp8_channel": "F16", "fp8_block128": "F16"}
+               "ct_w8a8_int8": "INT8", "ct_fp8_channel": "FP8", "fp8_block128": "FP8"}
 
 
 @pytest.mark.parametrize("name", CHECKPOINTS)

@@ -30,23 +30,16 @@ struct Checkpoint {
 void PrintTo(const Checkpoint& checkpoint, std::ostream* out) { *out << checkpoint.name; }
 
 constexpr double kExact = 2e-4;
-constexpr double kHalf = 2e-2;      // FP8 times a scale rounds to F16
 constexpr double kFast = 0.25;      // the worst of activations of eight bits; random weights, logits spread by 2.5
 constexpr double kFastMean = 0.06;  // root mean square
 
 constexpr Checkpoint kCheckpoints[] = {
-    {"gptq_v1", DType::kInt4, kExact},
-    {"gptq_v1_asym", DType::kInt4, kExact},
-    {"gptq_v2", DType::kInt4, kExact},
-    {"gptq_v1_desc_act", DType::kF32, kExact},
-    {"gptq_v2_desc_act", DType::kF32, kExact},
-    {"awq", DType::kInt4, kExact},
-    {"ct_w4a16", DType::kInt4, kExact},
-    {"ct_w8a8_int8", DType::kInt8, kExact},
-    {"ct_fp8", DType::kF16, kHalf},
-    {"ct_fp8_channel", DType::kF16, kHalf},
-    {"fp8_block128", DType::kF16, kHalf},
-    {"fp8_static", DType::kF16, kHalf},
+    {"gptq_v1", DType::kInt4, kExact},         {"gptq_v1_asym", DType::kInt4, kExact},
+    {"gptq_v2", DType::kInt4, kExact},         {"gptq_v1_desc_act", DType::kF32, kExact},
+    {"gptq_v2_desc_act", DType::kF32, kExact}, {"awq", DType::kInt4, kExact},
+    {"ct_w4a16", DType::kInt4, kExact},        {"ct_w8a8_int8", DType::kInt8, kExact},
+    {"ct_fp8", DType::kFp8, kExact},           {"ct_fp8_channel", DType::kFp8, kExact},
+    {"fp8_block128", DType::kFp8, kExact},     {"fp8_static", DType::kFp8, kExact},
 };
 
 std::vector<int32_t> Ints(const formats::Json& array) {
@@ -119,13 +112,13 @@ TEST_P(QuantizedGolden, WeightsAreThoseOfTheCheckpoint) {
                                   .gguf = {},
                                   .transform = models::HfTransform::kInterleaveHeads,
                                   .num_heads = *(*model)->metadata().GetInt("llama.attention.head_count_kv")};
-  const float relative = checkpoint.dtype == DType::kF16 ? 1e-3f : 1e-6f;
+  constexpr float kRelative = 1e-6f;
   const int64_t cols = tensor->row_elements();
   for (int64_t row = 0; row < tensor->num_rows(); ++row) {
     const int64_t from = models::HfSourceRow(rule, row, tensor->num_rows());
     for (int64_t col = 0; col < cols; ++col) {
       const float value = wanted[static_cast<size_t>(from * cols + col)];
-      ASSERT_NEAR(got[static_cast<size_t>(row * cols + col)], value, relative * std::abs(value) + 1e-7f)
+      ASSERT_NEAR(got[static_cast<size_t>(row * cols + col)], value, kRelative * std::abs(value) + 1e-7f)
           << row << " " << col;
     }
   }

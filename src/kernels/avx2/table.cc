@@ -16,7 +16,7 @@ constexpr KernelTable kTable = {
                 KernelsOf<DType::kIQ2_XS>(), KernelsOf<DType::kIQ2_S>(),  KernelsOf<DType::kIQ3_XXS>(),
                 KernelsOf<DType::kIQ3_S>(),  KernelsOf<DType::kTQ1_0>(),  KernelsOf<DType::kTQ2_0>(),
                 KernelsOf<DType::kMXFP4>(),  KernelsOf<DType::kNVFP4>(),  KernelsOf<DType::kInt4>(),
-                KernelsOf<DType::kInt8>()},
+                KernelsOf<DType::kInt8>(),   KernelsOf<DType::kFp8>()},
     .quantize_q8 = QuantizeQ8,
     .rms_norm = RmsNorm,
     .layer_norm = LayerNorm,

@@ -44,6 +44,12 @@ struct VecF32 {
   [[gnu::always_inline]] static VecF32 LoadU8(const uint8_t* p) {
     return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
   }
+  // Numbers of E4M3 over 256: shifted, their bits are those of halves, whose exponents have a bias of 15 for their 7.
+  // The bit of the sign is doubled by the widening. What E4M3 has as NaN is 480.
+  [[gnu::always_inline]] static VecF32 LoadE4M3(const uint8_t* p) {
+    const __m128i wide = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    return {_mm256_cvtph_ps(_mm_and_si128(_mm_slli_epi16(wide, 7), _mm_set1_epi16(static_cast<int16_t>(0xbfff))))};
+  }
   // The signed numbers in the low four bits of each byte, and in the high four.
   [[gnu::always_inline]] static VecF32 LoadLowI4(const int8_t* p) {
     const __m256i bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));

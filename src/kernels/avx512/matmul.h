@@ -8,8 +8,8 @@
 #include "tensor/dtype.h"
 
 // The matrix products of this set. Members are defined and instantiated for plain types in matmul_f32.cc, for blocks of
-// 32 columns in matmul_q8_32.cc, for blocks of 256 in matmul_q8_256.cc, for types of few values in matmul_q8_few.cc
-// and for those that index a grid in matmul_q8_grid.cc.
+// 32 columns in matmul_q8_32.cc, for FP8 in matmul_fp8.cc, for blocks of 256 in matmul_q8_256.cc, for types of few
+// values in matmul_q8_few.cc and for those that index a grid in matmul_q8_grid.cc.
 namespace adit::kernels::avx512 {
 
 template <DType kType>
@@ -25,7 +25,8 @@ inline constexpr int kBlockPanelRows = 32;
 
 template <DType kType>
 constexpr WeightKernels KernelsOf() {
-  constexpr bool kPlain = kType == DType::kF32 || kType == DType::kF16 || kType == DType::kBF16;
+  // With float activations.
+  constexpr bool kPlain = kType == DType::kF32 || kType == DType::kF16 || kType == DType::kBF16 || kType == DType::kFp8;
   return {.activation = kPlain ? ActivationFormat::kF32 : ActivationFormat::kQ8,
           .panel_rows = kPlain ? kPlainPanelRows : kBlockPanelRows,
           .panel_bytes = Product<kType>::PanelBytes,

@@ -39,6 +39,14 @@ struct VecF32 {
   [[gnu::always_inline]] static VecF32 LoadU8(const uint8_t* p) {
     return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
   }
+  // Numbers of E4M3 over 256: shifted, their bits are those of halves, whose exponents have a bias of 15 for their 7.
+  // The bit of the sign is doubled by the widening. What E4M3 has as NaN is 480.
+  [[gnu::always_inline]] static VecF32 LoadE4M3(const uint8_t* p) {
+    const __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __m256i halves =
+        _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16(static_cast<int16_t>(0xbfff)));
+    return {_mm512_cvtph_ps(halves)};
+  }
   // The signed numbers in the low four bits of each byte, and in the high four. The lookup takes four bits of its
   // index.
   [[gnu::always_inline]] static VecF32 LoadLowI4(const int8_t* p) {

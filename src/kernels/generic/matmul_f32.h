@@ -92,7 +92,7 @@ class MatmulF32 {
     }
   }
 
- private:
+ protected:
   using F32 = typename V::F32;
   using Stored = typename P::Stored;
   static constexpr int kRowOfPanelBytes = kRows * static_cast<int>(sizeof(Stored));

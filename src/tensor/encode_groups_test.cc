@@ -1,0 +1,131 @@
+#include "tensor/encode_groups.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "tensor/fp8.h"
+#include "tensor/half.h"
+
+namespace adit {
+namespace {
+
+std::vector<float> NormalRow(int64_t n, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> row(static_cast<size_t>(n));
+  for (float& x : row) x = 0.1f * normal(random);
+  return row;
+}
+
+std::vector<float> RoundTripGroups(const GroupScales& groups, const std::vector<float>& row, const float* importance) {
+  const auto n = static_cast<int64_t>(row.size());
+  std::vector<std::byte> blocks(RowBytes(groups.dtype(), n));
+  EncodeGroups(groups, row.data(), importance, blocks.data(), n);
+  std::vector<float> out(row.size());
+  Traits(groups.dtype()).decode(blocks.data(), out.data(), n);
+  return out;
+}
+
+double WeighedError(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& importance) {
+  double sum = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double error = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sum += static_cast<double>(importance[i]) * error * error;
+  }
+  return sum;
+}
+
+class EncodeGroupsTest : public testing::TestWithParam<GroupScales> {};
+
+// Each weight becomes the nearest of the values that the group's largest magnitude, or its range, allows.
+TEST_P(EncodeGroupsTest, RoundsToTheNearestOfEvenlySpacedValues) {
+  const GroupScales& groups = GetParam();
+  const std::vector<float> row = NormalRow(256, 3);
+  const std::vector<float> got = RoundTripGroups(groups, row, nullptr);
+  const auto size = static_cast<size_t>(groups.group_size > 0 ? groups.group_size : 256);
+  for (size_t begin = 0; begin < row.size(); begin += size) {
+    float low = 0.0f;
+    float high = 0.0f;
+    for (size_t i = begin; i < begin + size; ++i) {
+      low = std::min(low, row[i]);
+      high = std::max(high, row[i]);
+    }
+    const auto last = static_cast<float>(groups.num_codes() - 1);
+    float step = (high - low) / last;
+    if (groups.symmetric) step = 2.0f * std::max(-low, high) / (groups.bits == 8 ? last - 1.0f : last);
+    for (size_t i = begin; i < begin + size; ++i) {
+      // The largest magnitude may be half a step beyond the last code, and scales are halves.
+      const float slack = groups.bits == 8 && !groups.half_scales ? 1e-6f : 1e-3f * std::abs(row[i]) + 0.01f * step;
+      EXPECT_LE(std::abs(got[i] - row[i]), 0.5f * step + slack) << i;
+    }
+  }
+}
+
+TEST_P(EncodeGroupsTest, ImportanceMakesTheErrorThatCountsNoLarger) {
+  const std::vector<float> row = NormalRow(256, 5);
+  std::vector<float> importance;
+  for (size_t i = 0; i < row.size(); ++i) importance.push_back(i % 7 == 0 ? 30.0f : 1.0f);
+  const double plain = WeighedError(row, RoundTripGroups(GetParam(), row, nullptr), importance);
+  const double searched = WeighedError(row, RoundTripGroups(GetParam(), row, importance.data()), importance);
+  EXPECT_LE(searched, plain * (1.0 + 1e-6));
+  if (GetParam().bits < 8) {
+    EXPECT_LT(searched, 0.97 * plain);
+  }
+}
+
+TEST_P(EncodeGroupsTest, ZerosStayZeros) {
+  for (const float x : RoundTripGroups(GetParam(), std::vector<float>(256, 0.0f), nullptr)) EXPECT_EQ(x, 0.0f);
+}
+
+TEST_P(EncodeGroupsTest, WhatIsNotFiniteTaintsItsGroup) {
+  std::vector<float> row = NormalRow(256, 7);
+  row[3] = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(std::isnan(RoundTripGroups(GetParam(), row, nullptr)[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EncodeGroupsTest,
+                         testing::Values(GroupScales{.bits = 4, .group_size = 64},
+                                         GroupScales{.bits = 4, .group_size = 0},
+                                         GroupScales{.bits = 4, .group_size = 32, .symmetric = false},
+                                         GroupScales{.bits = 3, .group_size = 128},
+                                         GroupScales{.bits = 2, .group_size = 32},
+                                         GroupScales{.bits = 8, .group_size = 0, .half_scales = false},
+                                         GroupScales{.bits = 8, .group_size = 128}));
+
+TEST(EncodeGroups, ZeroPointsKeepToWhatAFormatCanSay) {
+  GroupScales groups{.bits = 4, .group_size = 32, .symmetric = false, .least_zero = 1};
+  std::vector<float> row(32);
+  for (size_t i = 0; i < row.size(); ++i) row[i] = static_cast<float>(i);  // none below 0
+  std::vector<std::byte> blocks(RowBytes(DType::kInt4, 32));
+  EncodeGroups(groups, row.data(), nullptr, blocks.data(), 32);
+  EXPECT_EQ(std::to_integer<int>(blocks[2]), 1);
+}
+
+TEST(FloatToE4M3, IsTheNearestNumber) {
+  // All that are finite, of which 0x80 is the second zero.
+  std::vector<std::pair<float, uint8_t>> numbers;
+  for (int bits = 0; bits < 0x7f; ++bits)
+    numbers.emplace_back(E4M3ToFloat(static_cast<uint8_t>(bits)), static_cast<uint8_t>(bits));
+  for (size_t i = 0; i + 1 < numbers.size(); ++i) {
+    ASSERT_LT(numbers[i].first, numbers[i + 1].first);
+    EXPECT_EQ(FloatToE4M3(numbers[i].first), numbers[i].second);
+    const float middle = 0.5f * (numbers[i].first + numbers[i + 1].first);
+    const uint8_t even = numbers[i].second % 2 == 0 ? numbers[i].second : numbers[i + 1].second;
+    EXPECT_EQ(FloatToE4M3(middle), even) << middle;
+    EXPECT_EQ(FloatToE4M3(std::nextafter(middle, 0.0f)), numbers[i].second);
+    EXPECT_EQ(FloatToE4M3(-std::nextafter(middle, 1e9f)), 0x80 | numbers[i + 1].second);
+  }
+}
+
+TEST(FloatToE4M3, SaturatesAndKeepsNaN) {
+  EXPECT_EQ(E4M3ToFloat(FloatToE4M3(1e9f)), 448.0f);
+  EXPECT_EQ(E4M3ToFloat(FloatToE4M3(-std::numeric_limits<float>::infinity())), -448.0f);
+  EXPECT_TRUE(std::isnan(E4M3ToFloat(FloatToE4M3(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+}  // namespace
+}  // namespace adit

@@ -1,0 +1,36 @@
+#ifndef ADIT_TENSOR_FP8_H_
+#define ADIT_TENSOR_FP8_H_
+
+#include <cstdint>
+
+namespace adit {
+
+// Numbers of eight bits (Micikevicius et al. 2022, arXiv:2209.05433; OCP 8-bit floating point).
+
+// The largest number of E4M3.
+inline constexpr float kLargestE4M3 = 448.0f;
+
+// E4M3: bias 7, no infinities; S.1111.111 is NaN.
+float E4M3ToFloat(uint8_t bits);
+// Rounds to nearest, ties to even; what is larger than 448 becomes 448, NaN stays NaN.
+uint8_t FloatToE4M3(float value);
+
+// 32 elements in 36 bytes, 9 bits each: a scale of single precision and numbers of E4M3.
+//   x[i] = d * q[i]
+//
+//   byte  0..3   d, binary32
+//   byte  4 + i  q[i]
+//
+// Here S.1111.111 is 480 or -480, as its bits say: who makes blocks of what may be NaN looks for it.
+//
+// What checkpoints of FP8 hold, with a scale for each row, block or tensor, one block for each 32 columns. Of this
+// project: no file has it.
+struct [[gnu::packed]] BlockFp8 {
+  float d;
+  uint8_t qs[32];
+};
+static_assert(sizeof(BlockFp8) == 36);
+
+}  // namespace adit
+
+#endif  // ADIT_TENSOR_FP8_H_
