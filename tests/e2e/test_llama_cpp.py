@@ -79,4 +79,5 @@ def test_llama_cpp_makes_the_same_embeddings(adit, oracle, tmp_path, kind):
     for text, embedding in zip(texts, theirs):
         ours = [float(word) for word in adit.ok("embed", out, text, "--isa", "ref").split()]
         cosine = numpy.dot(ours, embedding) / numpy.linalg.norm(ours) / numpy.linalg.norm(embedding)
-        assert cosine > (0.999 if kind == "q8_0" else 0.99999), text
+        # llama.cpp rounds activations to the type of the weights.
+        assert cosine > {"f32": 0.99999, "f16": 0.99999, "bf16": 0.9999, "q8_0": 0.999}[kind], text
