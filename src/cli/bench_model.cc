@@ -8,32 +8,17 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/rng.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/load_model.h"
 #include "cli/machine_bench.h"
+#include "cli/model_timer.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "engine/model_runner.h"
 
 namespace adit::cli {
 namespace {
-
-using engine::LogitsWanted;
-
-// One measurement: `batch` sequences that hold `depth` tokens each get num_prompt more in chunks, or num_gen one after
-// another. One of the two is 0.
-struct ModelTest {
-  int64_t num_prompt = 0;
-  int64_t num_gen = 0;
-  int64_t depth = 0;
-  int64_t batch = 1;
-  std::vector<double> tokens_per_s;
-
-  int64_t tokens() const { return batch * (num_prompt + num_gen); }
-  int64_t length() const { return depth + num_prompt + num_gen; }
-};
 
 std::vector<ModelTest> TestsOf(const BenchModelOptions& options) {
   std::vector<ModelTest> tests;
@@ -49,61 +34,6 @@ std::vector<ModelTest> TestsOf(const BenchModelOptions& options) {
   }
   return tests;
 }
-
-// Runs tests on one loaded model.
-class ModelBench {
- public:
-  ModelBench(engine::ModelRunner& runner, uint64_t seed)
-      : runner_(runner), seed_(seed), vocab_size_(static_cast<uint64_t>(runner.model().spec().vocab_size)) {}
-
-  // Seconds of the test proper; filling up to its depth is not timed.
-  Result<double> Time(const ModelTest& test) {
-    std::vector<engine::SequenceCache> sequences;
-    for (int64_t i = 0; i < test.batch; ++i) sequences.push_back(runner_.NewSequence());
-    ADIT_RETURN_IF_ERROR(Fill(sequences, test.depth, LogitsWanted::kNone));
-    const double begin = SteadySeconds();
-    ADIT_RETURN_IF_ERROR(Fill(sequences, test.num_prompt, LogitsWanted::kLast));
-    for (int64_t i = 0; i < test.num_gen; ++i) ADIT_RETURN_IF_ERROR(Step(sequences));
-    return SteadySeconds() - begin;
-  }
-
- private:
-  int32_t RandomToken() { return static_cast<int32_t>(RandomBits(seed_, num_drawn_++) % vocab_size_); }
-
-  // num_tokens more for each sequence, one sequence after another, as many at a time as a pass takes.
-  Status Fill(std::vector<engine::SequenceCache>& sequences, int64_t num_tokens, LogitsWanted last) {
-    for (engine::SequenceCache& sequence : sequences) {
-      for (int64_t done = 0; done < num_tokens;) {
-        const int64_t n = std::min(num_tokens - done, runner_.max_batch_tokens());
-        tokens_.resize(static_cast<size_t>(n));
-        for (int32_t& token : tokens_) token = RandomToken();
-        done += n;
-        const engine::SequenceStep step{
-            .sequence = &sequence, .tokens = tokens_, .logits = done == num_tokens ? last : LogitsWanted::kNone};
-        ADIT_RETURN_IF_ERROR(runner_.Run(std::span(&step, 1)).status());
-      }
-    }
-    return Status();
-  }
-
-  // A token more for every sequence at once.
-  Status Step(std::vector<engine::SequenceCache>& sequences) {
-    tokens_.resize(sequences.size());
-    steps_.clear();
-    for (size_t i = 0; i < sequences.size(); ++i) {
-      tokens_[i] = RandomToken();
-      steps_.push_back({.sequence = &sequences[i], .tokens = std::span(tokens_).subspan(i, 1)});
-    }
-    return runner_.Run(steps_).status();
-  }
-
-  engine::ModelRunner& runner_;
-  const uint64_t seed_;
-  uint64_t num_drawn_ = 0;
-  const uint64_t vocab_size_;
-  std::vector<int32_t> tokens_;
-  std::vector<engine::SequenceStep> steps_;
-};
 
 // What a test has to read and compute, in all its passes.
 struct TestWork {
@@ -197,7 +127,7 @@ Status RunTests(const BenchModelOptions& options, int64_t num_threads, ProgressB
   ADIT_ASSIGN_OR_RETURN(const plan::MachineLimits limits,
                         MeasureLimits(model->exec_context().team, model->kernels(),
                                       weights.layer_products.weight_bytes + weights.output_products.weight_bytes));
-  ModelBench bench(*runner, /*seed=*/1);
+  ModelTimer bench(*runner, /*seed=*/1);
   for (const ModelTest& test : tests) ADIT_RETURN_IF_ERROR(bench.Time(test).status());  // warm
   const int64_t repetitions = options.machine.repetitions;
   for (int64_t i = 0; i < repetitions; ++i) {

@@ -33,6 +33,8 @@ void AddEvalPerplexity(CLI::App& app, EvalPerplexityOptions& out);
 void AddEvalKld(CLI::App& app, EvalKldOptions& out);
 void AddEvalHellaSwag(CLI::App& app, EvalHellaSwagOptions& out);
 void AddEvalMmlu(CLI::App& app, EvalMmluOptions& out);
+void AddEvalGsm8k(CLI::App& app, EvalGsm8kOptions& out);
+void AddEvalNeedle(CLI::App& app, EvalNeedleOptions& out);
 void AddPull(CLI::App& app, PullOptions& out);
 void AddListModels(CLI::App& app, ListOptions& out);
 void AddRemove(CLI::App& app, RemoveOptions& out);

@@ -54,6 +54,8 @@ class Parser {
     Add("kld", "How far its predictions are from those of a base", &AddEvalKld, eval);
     Add("hellaswag", "How often it chooses the right ending of a scene", &AddEvalHellaSwag, eval);
     Add("mmlu", "How often it chooses the right letter of a question", &AddEvalMmlu, eval);
+    Add("gsm8k", "How often its reasoning ends in the right number", &AddEvalGsm8k, eval);
+    Add("needle", "How often it finds a sentence hidden in a long text", &AddEvalNeedle, eval);
     Add("pull", "Fetch a model from a hub", &AddPull);
     Add("list", "The models that were fetched", &AddListModels)->alias("ls");
     Add("rm", "Remove models that were fetched, or other names of some", &AddRemove);

@@ -30,6 +30,8 @@ Result<int> Run(const EvalPerplexityOptions& options);
 Result<int> Run(const EvalKldOptions& options);
 Result<int> Run(const EvalHellaSwagOptions& options);
 Result<int> Run(const EvalMmluOptions& options);
+Result<int> Run(const EvalGsm8kOptions& options);
+Result<int> Run(const EvalNeedleOptions& options);
 Result<int> Run(const PullOptions& options);
 Result<int> Run(const ListOptions& options);
 Result<int> Run(const RemoveOptions& options);

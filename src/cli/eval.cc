@@ -1,4 +1,4 @@
-// adit eval.
+// adit eval perplexity and kld.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,14 +23,11 @@
 #include "cli/window_run.h"
 #include "engine/model_runner.h"
 #include "eval/base_logits.h"
-#include "eval/choice_task.h"
 #include "eval/statistics.h"
 #include "eval/text_windows.h"
 
 namespace adit::cli {
 namespace {
-
-constexpr int64_t kMostItemTokens = 4096;
 
 // A model and what runs it.
 struct Subject {
@@ -200,75 +197,6 @@ Result<int> CompareWithModel(const EvalKldOptions& options) {
   return Ended(status);
 }
 
-using ParseItem = Result<eval::ChoiceItem> (*)(std::string_view line, const std::string& name);
-
-// The items of a file: the examples first.
-Result<std::vector<eval::ChoiceItem>> ReadItems(const EvalChoiceOptions& options, ParseItem parse) {
-  ADIT_ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(options.file));
-  const std::optional<int64_t> most = options.limit ? std::optional(options.examples + *options.limit) : std::nullopt;
-  std::vector<eval::ChoiceItem> items;
-  int64_t number = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    if (most && static_cast<int64_t>(items.size()) >= *most) break;
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    ++number;
-    begin = end + 1;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    ADIT_ASSIGN_OR_RETURN(eval::ChoiceItem item, parse(line, fmt::format("{}:{}", options.file, number)));
-    items.push_back(std::move(item));
-  }
-  if (static_cast<int64_t>(items.size()) <= options.examples) {
-    return InvalidArgument("eval: '{}' has {} items, of which {} are examples: none is left to ask", options.file,
-                           items.size(), std::min<int64_t>(options.examples, static_cast<int64_t>(items.size())));
-  }
-  return items;
-}
-
-Result<int> RunChoice(const EvalChoiceOptions& options, const char* task_name, ParseItem parse) {
-  ADIT_ASSIGN_OR_RETURN(const std::vector<eval::ChoiceItem> items, ReadItems(options, parse));
-  ADIT_RETURN_IF_ERROR(CheckModelPath(options.model));
-  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, options.engine));
-  ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
-  const models::ModelSpec& spec = model->spec();
-  const int64_t context = std::min(options.context.value_or(kMostItemTokens), spec.context_length);
-  ADIT_ASSIGN_OR_RETURN(
-      const std::unique_ptr<engine::ModelRunner> runner,
-      engine::ModelRunner::Create(*model, {.kv_types = kv_types,
-                                           .kv_tokens = context,
-                                           .max_batch_tokens = eval::PassTokens(spec.vocab_size, context)}));
-  const auto num_examples = static_cast<size_t>(options.examples);
-  std::string examples;
-  for (size_t i = 0; i < num_examples; ++i) examples += eval::AsExample(items[i]);
-  eval::ChoiceTask task(*runner, std::move(examples));
-  eval::ChoiceScore score;
-  const InterruptScope interrupts{SIGINT, SIGTERM};
-  const Status status = ForWindows(static_cast<int64_t>(items.size() - num_examples), "Evaluating", [&](int64_t item) {
-    return task.Ask(items[num_examples + static_cast<size_t>(item)], score);
-  });
-  if (!status.ok()) return Ended(status);
-  const eval::MeanWithError& plain = score.accuracy;
-  const eval::MeanWithError& normalised = score.normalised_accuracy;
-  if (options.json) {
-    ADIT_RETURN_IF_ERROR(Print({{"model", options.model},
-                                {"task", task_name},
-                                {"items", plain.count()},
-                                {"examples", options.examples},
-                                {"accuracy", plain.mean()},
-                                {"accuracy_error", plain.error()},
-                                {"normalised_accuracy", normalised.mean()},
-                                {"normalised_accuracy_error", normalised.error()}}));
-    return kExitOk;
-  }
-  ADIT_RETURN_IF_ERROR(
-      Stdout().Write(fmt::format("accuracy             {:.2f} % +/- {:.2f} %\n"
-                                 "normalised accuracy  {:.2f} % +/- {:.2f} %, by bytes of the ending\n"
-                                 "items                {}, each after {} examples\n",
-                                 100.0 * plain.mean(), 100.0 * plain.error(), 100.0 * normalised.mean(),
-                                 100.0 * normalised.error(), plain.count(), options.examples)));
-  return kExitOk;
-}
-
 }  // namespace
 
 Result<int> Run(const EvalPerplexityOptions& options) {
@@ -302,9 +230,5 @@ Result<int> Run(const EvalKldOptions& options) {
   const InterruptScope interrupts{SIGINT, SIGTERM};
   return eval::BaseLogits::IsOne(options.base) ? CompareWithFile(options) : CompareWithModel(options);
 }
-
-Result<int> Run(const EvalHellaSwagOptions& options) { return RunChoice(options, "hellaswag", &eval::ParseHellaSwag); }
-
-Result<int> Run(const EvalMmluOptions& options) { return RunChoice(options, "mmlu", &eval::ParseMmlu); }
 
 }  // namespace adit::cli

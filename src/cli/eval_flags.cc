@@ -52,4 +52,24 @@ void AddEvalMmlu(CLI::App& app, EvalMmluOptions& out) {
   AddChoice(app, R"(Items: a line {"question":...,"choices":[...],"answer":...} each; - is stdin)", out);
 }
 
+void AddEvalGsm8k(CLI::App& app, EvalGsm8kOptions& out) {
+  AddChoice(app, R"(Items: a line {"question":...,"answer":"... #### 42"} each; - is stdin)", out);
+  AddCount(
+      app, "--max-tokens", 1, 65536, [&out](int64_t n) { out.max_tokens = n; }, "Tokens of an answer at most [256]");
+}
+
+void AddEvalNeedle(CLI::App& app, EvalNeedleOptions& out) {
+  AddModel(app, out.model);
+  AddRequired(app, "-f,--file", out.file, "The text to hide in; - is stdin", "FILE");
+  AddCounts(app, "--lengths", 64, int64_t{1} << 24, out.lengths, "Tokens of the prompts [512,1024,2048]");
+  AddCounts(app, "--depths", 0, 100, out.depths, "Where the sentence is, per cent of the way [0,25,50,75,100]");
+  AddCount(
+      app, "--limit", 1, 1000, [&out](int64_t n) { out.limit = n; }, "Sentences for each length and depth [1]");
+  AddCount(
+      app, "--seed", 0, int64_t{1} << 62, [&out](int64_t n) { out.seed = static_cast<uint64_t>(n); },
+      "Of the numbers that are hidden [1]");
+  AddSwitch(app, "--json", out.json, "Answer with one JSON object");
+  AddEngine(app, out.engine);
+}
+
 }  // namespace adit::cli

@@ -31,7 +31,7 @@ svg text { font: 11.5px system-ui, sans-serif; fill: var(--ink); }
 .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; } .bar { stroke: none; }
 .line.s0 { stroke: var(--s0); } .line.s1 { stroke: var(--s1); stroke-dasharray: 6 3; }
 .line.s2 { stroke: var(--s2); stroke-dasharray: 2 2; } .line.s3 { stroke: var(--s3); stroke-dasharray: 9 3 2 3; }
-.bar.s0 { fill: var(--s0); }
+.bar.s0 { fill: var(--s0); } .bar.s1 { fill: var(--s1); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .5rem 0; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .3rem; }

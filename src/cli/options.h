@@ -255,10 +255,26 @@ struct ConvertOptions {
   size_t max_part_bytes = 0;      // of a GGUF file in parts; 0: one file
 };
 
+// Of adit quantize: choosing types by what they cost, and reporting on several.
+struct QuantizeQualityOptions {
+  std::optional<double> target_bpw;  // bits a weight of the whole file; in place of a scheme
+  std::vector<std::string> types;  // to choose from: names of types, or of schemes for a report; empty: the usual ones
+  std::optional<std::string> report;  // HTML
+  std::optional<std::string> json;
+  std::string file;              // the text that a report judges by; empty: the calibration text
+  std::string goal = "fastest";  // "smallest", "fastest" or "quality"
+  double max_kld = 0.05;         // mean, nats a token
+  int64_t windows = 8;           // of the text, at most
+  int64_t context = 512;         // tokens of a window
+
+  bool reports() const { return report.has_value() || json.has_value(); }
+};
+
 struct QuantizeOptions {
   std::string model;
-  std::string output;
-  std::string scheme;  // as quant::FindScheme takes it
+  std::string output;  // empty: a report writes none
+  std::string scheme;  // as quant::FindScheme takes it; empty with a target or a report
+  QuantizeQualityOptions quality;
   std::optional<std::string> importance_file;
   std::optional<std::string> mix_file;
   std::vector<std::string> rules;  // as quant::Mix::Add takes them; before those of mix_file
@@ -312,6 +328,16 @@ struct EvalChoiceOptions : EvalOptions {
 };
 struct EvalHellaSwagOptions : EvalChoiceOptions {};
 struct EvalMmluOptions : EvalChoiceOptions {};
+struct EvalGsm8kOptions : EvalChoiceOptions {
+  int64_t max_tokens = 256;  // of an answer
+};
+
+// limit: needles of each length and depth.
+struct EvalNeedleOptions : EvalOptions {
+  std::vector<int64_t> lengths = {512, 1024, 2048};    // tokens of the prompt
+  std::vector<int64_t> depths = {0, 25, 50, 75, 100};  // per cent of the way
+  uint64_t seed = 1;
+};
 
 struct PullOptions {
   std::string model;
@@ -361,13 +387,13 @@ struct CompletionOptions {
 
 struct ManualOptions {};
 
-using Command =
-    std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions, LogitsOptions,
-                 EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions, ImatrixOptions,
-                 BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions, BenchRooflineOptions,
-                 BenchKernelsOptions, BenchModelOptions, BenchStartupOptions, EvalPerplexityOptions, EvalKldOptions,
-                 EvalHellaSwagOptions, EvalMmluOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions, PsOptions,
-                 StopOptions, DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
+using Command = std::variant<RunOptions, ShowOptions, TokenizeOptions, DetokenizeOptions, TemplateOptions,
+                             LogitsOptions, EmbedOptions, BatchOptions, ServeOptions, ConvertOptions, QuantizeOptions,
+                             ImatrixOptions, BenchSimulateOptions, BenchThroughputOptions, BenchServeOptions,
+                             BenchRooflineOptions, BenchKernelsOptions, BenchModelOptions, BenchStartupOptions,
+                             EvalPerplexityOptions, EvalKldOptions, EvalHellaSwagOptions, EvalMmluOptions,
+                             EvalGsm8kOptions, EvalNeedleOptions, PullOptions, ListOptions, RemoveOptions, CopyOptions,
+                             PsOptions, StopOptions, DoctorOptions, VersionOptions, CompletionOptions, ManualOptions>;
 
 }  // namespace adit::cli
 

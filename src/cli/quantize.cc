@@ -1,4 +1,6 @@
 // adit quantize.
+#include "cli/quantize_file.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +20,9 @@
 #include "cli/model_file.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
+#include "cli/quantize_report.h"
 #include "cli/quantize_run.h"
+#include "cli/quantize_target.h"
 #include "cli/signals.h"
 #include "cli/window_run.h"
 #include "engine/gguf_export.h"
@@ -57,11 +61,17 @@ Result<quant::Mix> ReadMix(const QuantizeOptions& options) {
 
 bool IsQuantized(DType dtype) { return Traits(dtype).block_elements > 1; }
 
+// With a target the types that nobody chooses are those of F16 files.
+const quant::Scheme& SchemeOf(const QuantizeOptions& options) {
+  return *quant::FindScheme(options.quality.target_bpw ? "F16" : options.scheme);
+}
+
 // The types of the scheme, but for tensors that a rule names.
-Result<std::vector<DType>> ChosenTypes(const QuantizeOptions& options, const formats::GgufFile& model) {
+Result<ChosenTypes> ChooseTypes(const QuantizeOptions& options, const formats::GgufFile& model) {
   ADIT_ASSIGN_OR_RETURN(quant::Mix mix, ReadMix(options));
-  const quant::Scheme& scheme = *quant::FindScheme(options.scheme);
-  std::vector<DType> types = quant::SchemeTypes(scheme, model, options.importance_file.has_value());
+  const quant::Scheme& scheme = SchemeOf(options);
+  ChosenTypes chosen{.types = quant::SchemeTypes(scheme, model, options.importance_file.has_value()), .is_free = {}};
+  std::vector<DType>& types = chosen.types;
   for (size_t i = 0; i < types.size(); ++i) {
     const formats::TensorInfo& tensor = model.tensors()[i];
     const bool is_matrix = formats::IsWeightMatrix(tensor) || tensor.name == "token_embd.weight";
@@ -69,6 +79,7 @@ Result<std::vector<DType>> ChosenTypes(const QuantizeOptions& options, const for
       types[i] = formats::FittingType(scheme.base, tensor.row_elements()).value_or(DType::kF16);
     }
     const DType* ruled = mix.Find(tensor.name);
+    chosen.is_free.push_back(is_matrix && ruled == nullptr);
     if (ruled == nullptr) continue;
     if (!is_matrix) {
       return InvalidArgument("quantize: a rule gives '{}' the type {}; only matrices can have others than they have",
@@ -80,7 +91,7 @@ Result<std::vector<DType>> ChosenTypes(const QuantizeOptions& options, const for
     return InvalidArgument("quantize: no tensor has a name that '{}' is found in; adit show --tensors lists them",
                            unused.front());
   }
-  return types;
+  return chosen;
 }
 
 Status CheckNotQuantized(const QuantizeOptions& options, const formats::GgufFile& model,
@@ -97,47 +108,54 @@ Status CheckNotQuantized(const QuantizeOptions& options, const formats::GgufFile
   return Status();
 }
 
-Result<Plan> MakePlan(const QuantizeOptions& options, const formats::GgufFile& model, engine::GgufNotes& notes) {
-  ADIT_ASSIGN_OR_RETURN(const std::vector<DType> types, ChosenTypes(options, model));
-  ADIT_RETURN_IF_ERROR(CheckNotQuantized(options, model, types));
+// What is known of the importance of columns, with a note of where it is from.
+Result<quant::Importance> ReadImportanceOf(const QuantizeOptions& options, engine::GgufNotes& notes) {
   quant::Importance importance;
-  if (options.importance_file) {
-    ADIT_ASSIGN_OR_RETURN(importance, quant::ReadImportance(*options.importance_file));
-    const auto text = [](const std::string& value) {
-      return formats::GgufValue{.type = formats::GgufType::kString, .value = value};
-    };
-    const auto number = [](uint64_t value) {
-      return formats::GgufValue{.type = formats::GgufType::kU32, .value = value};
-    };
-    notes.values["quantize.imatrix.file"] = text(*options.importance_file);
-    if (!importance.datasets.empty()) notes.values["quantize.imatrix.dataset"] = text(importance.datasets.front());
-    notes.values["quantize.imatrix.entries_count"] = number(importance.matrices.size());
-    notes.values["quantize.imatrix.chunks_count"] = number(importance.num_chunks);
-  }
+  if (!options.importance_file) return importance;
+  ADIT_ASSIGN_OR_RETURN(importance, quant::ReadImportance(*options.importance_file));
+  const auto text = [](const std::string& value) {
+    return formats::GgufValue{.type = formats::GgufType::kString, .value = value};
+  };
+  const auto number = [](uint64_t value) {
+    return formats::GgufValue{.type = formats::GgufType::kU32, .value = value};
+  };
+  notes.values["quantize.imatrix.file"] = text(*options.importance_file);
+  if (!importance.datasets.empty()) notes.values["quantize.imatrix.dataset"] = text(importance.datasets.front());
+  notes.values["quantize.imatrix.entries_count"] = number(importance.matrices.size());
+  notes.values["quantize.imatrix.chunks_count"] = number(importance.num_chunks);
+  return importance;
+}
+
+Result<Plan> MakePlan(const QuantizeOptions& options, const formats::GgufFile& model, WorkerTeam& team,
+                      engine::GgufNotes& notes) {
+  ADIT_ASSIGN_OR_RETURN(ChosenTypes chosen, ChooseTypes(options, model));
+  if (!options.quality.target_bpw) ADIT_RETURN_IF_ERROR(CheckNotQuantized(options, model, chosen.types));
+  ADIT_ASSIGN_OR_RETURN(const quant::Importance importance, ReadImportanceOf(options, notes));
   Plan plan;
-  for (size_t i = 0; i < types.size(); ++i) {
+  std::vector<std::span<const float>> known(chosen.types.size());
+  for (size_t i = 0; i < known.size() && options.importance_file; ++i) {
     const formats::TensorInfo& tensor = model.tensors()[i];
-    formats::TensorRetyping retyping{.dtype = types[i]};
-    if (options.importance_file && IsQuantized(types[i]) && types[i] != tensor.dtype) {
-      ADIT_ASSIGN_OR_RETURN(std::vector<float> means,
-                            importance.For(tensor.name, tensor.row_elements(), *options.importance_file));
-      if (!means.empty()) retyping.importance = plan.importance.emplace(tensor.name, std::move(means)).first->second;
-    }
+    ADIT_ASSIGN_OR_RETURN(std::vector<float> means,
+                          importance.For(tensor.name, tensor.row_elements(), *options.importance_file));
+    if (!means.empty()) known[i] = plan.importance.emplace(tensor.name, std::move(means)).first->second;
+  }
+  if (options.quality.target_bpw) {
+    // What is quantised has to be widened before it can be measured, and then it would be rounded again.
+    ADIT_RETURN_IF_ERROR(CheckNotQuantized(options, model, chosen.types));
+    ADIT_ASSIGN_OR_RETURN(const quant::CalibrationText text, ReadCalibration(options, model));
+    ADIT_ASSIGN_OR_RETURN(chosen.types, TargetTypes(options, chosen, known, text, team));
+    notes.file_type = FileTypeOf(model, chosen.types);
+  }
+  for (size_t i = 0; i < chosen.types.size(); ++i) {
+    formats::TensorRetyping retyping{.dtype = chosen.types[i]};
+    if (IsQuantized(chosen.types[i]) && chosen.types[i] != model.tensors()[i].dtype) retyping.importance = known[i];
     plan.tensors.push_back(retyping);
   }
   return plan;
 }
 
-struct Sizes {
-  size_t bytes = 0;
-  int64_t elements = 0;
-  std::map<DType, int64_t> tensors;  // of each type
-
-  double bits_per_weight() const { return 8.0 * static_cast<double>(bytes) / static_cast<double>(elements); }
-};
-
-Sizes SizesOf(const formats::GgufFile& model) {
-  Sizes sizes;
+ModelSizes SizesOf(const formats::GgufFile& model) {
+  ModelSizes sizes;
   for (const formats::TensorInfo& tensor : model.tensors()) {
     sizes.bytes += tensor.size_bytes();
     sizes.elements += tensor.num_elements();
@@ -146,7 +164,7 @@ Sizes SizesOf(const formats::GgufFile& model) {
   return sizes;
 }
 
-Status Tell(const Sizes& before, const Sizes& after) {
+Status Tell(const ModelSizes& before, const ModelSizes& after) {
   std::string types;
   for (const auto& [dtype, count] : after.tensors) {
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, Traits(dtype).name);
@@ -154,6 +172,47 @@ Status Tell(const Sizes& before, const Sizes& after) {
   return Stdout().Write(fmt::format("{:.1f} MB at {:.2f} bits a weight, from {:.1f} MB at {:.2f}; tensors: {}\n",
                                     static_cast<double>(after.bytes) / 1e6, after.bits_per_weight(),
                                     static_cast<double>(before.bytes) / 1e6, before.bits_per_weight(), types));
+}
+
+Status CheckQuantizeOptions(const QuantizeOptions& options) {
+  const QuantizeQualityOptions& quality = options.quality;
+  const bool needs_text = NeedsCalibration(options) || quality.target_bpw.has_value();
+  if (needs_text && !options.calibration_file) {
+    return InvalidArgument("quantize: methods other than rtn, and --target-bpw, need --calib FILE");
+  }
+  if (!needs_text && options.calibration_file && !quality.reports()) {
+    return InvalidArgument("quantize: rtn has no use for --calib; --method names one that has");
+  }
+  if (options.output.empty() && !quality.reports())
+    return InvalidArgument("quantize: OUT, the file to write, is missing");
+  if (!quality.reports()) {
+    if (options.scheme.empty() && !quality.target_bpw) {
+      return InvalidArgument("quantize: TYPE is missing; known are {}, {}", quant::SchemeNames(),
+                             quant::FolderTypeNames());
+    }
+    if (!quality.types.empty() && !quality.target_bpw) {
+      return InvalidArgument("quantize: --types are what --target-bpw or --report choose from: neither is given");
+    }
+  }
+  if (!options.scheme.empty()) {
+    if (quality.target_bpw || quality.reports()) {
+      return InvalidArgument("quantize: TYPE '{}' does not go with --target-bpw and --report, which choose it",
+                             options.scheme);
+    }
+    if (quant::FindScheme(options.scheme) == nullptr && !quant::IsFolderType(options.scheme)) {
+      return InvalidArgument("quantize: no type '{}'; known are {}, {}", options.scheme, quant::SchemeNames(),
+                             quant::FolderTypeNames());
+    }
+  }
+  if (options.resume_folder && !NeedsCalibration(options)) {
+    return InvalidArgument("quantize: --resume is for methods other than rtn, which go layer by layer");
+  }
+  if (!quant::IsFolderType(options.scheme) && (options.smooth || options.format || options.asymmetric)) {
+    return InvalidArgument(
+        "quantize: --method smoothquant, --format and --asymmetric are for {}, not for types of GGUF",
+        quant::FolderTypeNames());
+  }
+  return Status();
 }
 
 }  // namespace
@@ -173,38 +232,20 @@ Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, c
   return out;
 }
 
-Result<int> Run(const QuantizeOptions& options) {
-  const bool calibrated_method = NeedsCalibration(options);
-  if (calibrated_method != options.calibration_file.has_value()) {
-    return InvalidArgument("quantize: methods other than rtn need --calib FILE, which rtn has no use for");
-  }
-  if (options.resume_folder && !calibrated_method) {
-    return InvalidArgument("quantize: --resume is for methods other than rtn, which go layer by layer");
-  }
-  if (quant::FindScheme(options.scheme) == nullptr && !quant::IsFolderType(options.scheme)) {
-    return InvalidArgument("quantize: no type '{}'; known are {}, {}", options.scheme, quant::SchemeNames(),
-                           quant::FolderTypeNames());
-  }
+Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
-  if (quant::IsFolderType(options.scheme)) return QuantizeToFolder(options, std::move(model));
-  if (options.smooth || options.format || options.asymmetric) {
-    return InvalidArgument("quantize: --method smoothquant, --format and --asymmetric are for {}; {} is a type of GGUF",
-                           quant::FolderTypeNames(), options.scheme);
-  }
-  engine::GgufNotes notes{.file_type = quant::FindScheme(options.scheme)->file_type,
-                          .values = {},
-                          .max_part_bytes = options.max_part_bytes};
-  ADIT_ASSIGN_OR_RETURN(const Plan plan, MakePlan(options, *model, notes));
-  const Sizes before = SizesOf(*model);
-  if (options.dry_run) {
-    ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), plan.tensors));
-    ADIT_RETURN_IF_ERROR(Tell(before, SizesOf(*model)));
-    return kExitOk;
-  }
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team,
                         WorkerTeam::Create(options.threads.value_or(NumAvailableCpus())));
+  engine::GgufNotes notes{
+      .file_type = SchemeOf(options).file_type, .values = {}, .max_part_bytes = options.max_part_bytes};
+  ADIT_ASSIGN_OR_RETURN(const Plan plan, MakePlan(options, *model, *team, notes));
+  QuantizedFile sizes{.before = SizesOf(*model), .after = {}};
+  if (options.dry_run) {
+    ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), plan.tensors));
+    sizes.after = SizesOf(*model);
+    return sizes;
+  }
   ProgressBar bar(Stderr(), "Quantising");
-  const InterruptScope interrupts{SIGINT, SIGTERM};
   const auto show = [&bar](double share) -> Status {
     if (PendingInterrupt() != 0) return Cancelled("quantize: interrupted");
     bar.Update(share);
@@ -212,7 +253,7 @@ Result<int> Run(const QuantizeOptions& options) {
   };
   engine::ExportHooks hooks;
   std::function<void()> finished = [] {};
-  if (calibrated_method) {
+  if (NeedsCalibration(options)) {
     ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
     ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
     ADIT_ASSIGN_OR_RETURN(std::unique_ptr<quant::CalibratedModel> calibrated,
@@ -232,10 +273,24 @@ Result<int> Run(const QuantizeOptions& options) {
     hooks.progress = show;
   }
   const Status written = engine::WriteGguf(*model, options.output, notes, *team, hooks);
-  if (written.code() == StatusCode::kCancelled) return Ended(written);
+  if (written.code() == StatusCode::kCancelled) return written;
   if (!written.ok()) return InsideModel(written);
   finished();
-  ADIT_RETURN_IF_ERROR(Tell(before, SizesOf(*model)));
+  sizes.after = SizesOf(*model);
+  return sizes;
+}
+
+Result<int> Run(const QuantizeOptions& options) {
+  ADIT_RETURN_IF_ERROR(CheckQuantizeOptions(options));
+  if (quant::IsFolderType(options.scheme)) {
+    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
+    return QuantizeToFolder(options, std::move(model));
+  }
+  const InterruptScope interrupts{SIGINT, SIGTERM};
+  if (options.quality.reports()) return RunQuantizeReport(options);
+  const Result<QuantizedFile> sizes = QuantizeFile(options);
+  if (!sizes.ok()) return Ended(sizes.status());
+  ADIT_RETURN_IF_ERROR(Tell(sizes->before, sizes->after));
   return kExitOk;
 }
 

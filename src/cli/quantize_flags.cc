@@ -1,7 +1,9 @@
 // Flags of the commands that make models smaller.
+#include <charconv>
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "cli/command_flags.h"
 #include "quant/folder_scheme.h"
 #include "quant/scheme.h"
@@ -22,12 +24,51 @@ void AddFolderTypes(CLI::App& app, QuantizeOptions& out) {
   AddSwitch(app, "--asymmetric", out.asymmetric, "Zero points of their own for 2 to 4 bits, as awq has them anyway");
 }
 
+void AddQuality(CLI::App& app, QuantizeQualityOptions& out) {
+  const auto read_number = [](std::string_view text, double low, double& value) -> Status {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= low && value < 1e6) return Status();
+    return InvalidArgument("'{}' is no number from {:g} on", text, low);
+  };
+  const auto read_target = [&out, read_number](const std::string& text) {
+    return read_number(text, 1.0, out.target_bpw.emplace());
+  };
+  AddRead(app, "--target-bpw", read_target,
+          "Instead of TYPE: give each matrix the type with which all take at most X bits a weight and predictions "
+          "change least, by what rounding it costs over the text of --calib",
+          "X");
+  AddParsed(app, "--types", &SplitAtCommas, out.types,
+            "What --target-bpw and --report choose from, between commas [types and mixes from 2 bits to 8]",
+            "TYPE,...");
+  AddText(app, "--report", out.report,
+          "Instead of TYPE: measure several, write an HTML page that compares them, and the one for --goal to OUT if "
+          "that is given",
+          "FILE");
+  AddText(app, "--json", out.json, "The same as JSON", "FILE");
+  AddText(app, "-f,--file", out.file, "The text that --report judges by; - is stdin [that of --calib]", "FILE");
+  AddWord(
+      app, "--goal", {"smallest", "fastest", "quality"}, [&out](const std::string& goal) { out.goal = goal; },
+      "What --report recommends of the types within --max-kld: the smallest, the fastest, or the most accurate that "
+      "is smaller and faster than the model was [fastest]",
+      "NAME");
+  AddRead(
+      app, "--max-kld", [&out, read_number](const std::string& text) { return read_number(text, 0.0, out.max_kld); },
+      "Mean KL divergence, nats a token, up to which --report recommends a type [0.05]", "X");
+  AddCount(
+      app, "--windows", 1, 65536, [&out](int64_t n) { out.windows = n; },
+      "Windows of the text of --report at most [8]");
+  AddCount(
+      app, "--ctx", 16, 65536, [&out](int64_t n) { out.context = n; }, "Tokens of such a window [512]");
+}
+
 }  // namespace
 
 void AddQuantize(CLI::App& app, QuantizeOptions& out) {
   AddModel(app, out.model);
-  AddRequired(app, "OUT", out.output, "The .gguf file to write, or the folder, for the types from W4A16 on");
-  AddRequired(app, "TYPE", out.scheme, quant::SchemeNames() + ", " + quant::FolderTypeNames());
+  AddText(app, "OUT", out.output,
+          "The .gguf file to write, or the folder, for the types from W4A16 on; --report needs none", "");
+  AddText(app, "TYPE", out.scheme, quant::SchemeNames() + ", " + quant::FolderTypeNames(), "");
+  AddQuality(app, out.quality);
   AddText(app, "--imatrix", out.importance_file, "What columns count, as adit imatrix or llama.cpp's tool wrote it",
           "FILE");
   AddText(app, "--mix", out.mix_file, "Types of tensors by name: a line 'REGEX TYPE' each, the first that fits counts",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "cli/model_summary.h"
 #include "cli/output.h"
 #include "cli/printable.h"
+#include "cli/quality_report.h"
 #include "cli/show_json.h"
 #include "cli/units.h"
 #include "formats/ggml_type.h"
@@ -48,6 +50,21 @@ std::string TemplateText(std::string_view chat_template) {
   return text;
 }
 
+// What adit quantize --report has measured of it.
+std::string QualityRows(const formats::GgufFile& file) {
+  const std::optional<KeptQuality> kept = ReadQuality(file.metadata());
+  if (!kept) return {};
+  const QualityFigures& figures = kept->figures;
+  return Row("quality",
+             fmt::format("KL divergence {:.5f} nats (p99 {:.4f}), same top token {:.2f} %, perplexity {:.3f} "
+                         "for {:.3f}, on {}",
+                         figures.mean_kld, figures.p99_kld, 100.0 * figures.same_top, figures.perplexity,
+                         kept->base_perplexity, OneLine(kept->text, kMaxValueBytes))) +
+         Row("speed", fmt::format("prefill {:.1f} tok/s, decode {:.1f} tok/s, peak memory {}, on {}",
+                                  figures.prefill_tokens_per_s, figures.decode_tokens_per_s,
+                                  FormatBytes(figures.peak_bytes), OneLine(kept->processor, kMaxValueBytes)));
+}
+
 std::string SummaryText(const formats::GgufFile& file, const ModelSummary& summary) {
   std::string text = OptionalRow("architecture", summary.architecture) + OptionalRow("name", summary.name);
   text += Row("parameters", FormatCount(summary.num_parameters));
@@ -63,6 +80,7 @@ std::string SummaryText(const formats::GgufFile& file, const ModelSummary& summa
                 fmt::format("{:>10}   {} {}, {} parameters", FormatBytes(use.size_bytes), use.num_tensors,
                             use.num_tensors == 1 ? "tensor" : "tensors", FormatCount(use.num_elements)));
   }
+  text += QualityRows(file);
   text += Row("tokenizer", TokenizerText(summary.tokenizer));
   text += TemplateText(summary.chat_template);
   text += OptionalRow("licence", summary.license.empty() ? "not stated" : summary.license);

@@ -215,4 +215,45 @@ std::string SvgBars(const std::string& title, const std::vector<PlotBar>& bars, 
   return svg + "</svg>\n";
 }
 
+std::string SvgScatterPlot(const std::string& title, const std::string& x_label, std::vector<PlotPoint> points) {
+  std::erase_if(points, [](const PlotPoint& point) { return !(point.y > 0.0 && std::isfinite(point.y)); });
+  if (points.empty()) return {};
+  std::ranges::stable_sort(points, {}, &PlotPoint::x);
+  const auto [least, most] = std::ranges::minmax(points, {}, &PlotPoint::y);
+  const double low = std::floor(std::log10(least.y));
+  const double high = std::max(low + 1.0, std::ceil(std::log10(most.y)));
+  const Scale x{0.0, points.back().x > 0.0 ? points.back().x : 1.0, kLeft, kWidth - 4.0 * kRight};
+  const Scale y{low, high, kHeight - kBottom, kTop};
+  std::string description;
+  for (const PlotPoint& point : points) {
+    description +=
+        fmt::format("{}{}: {:.4g} at {:.4g}", description.empty() ? "" : "; ", point.label, point.y, point.x);
+  }
+  std::string svg = Open(kHeight, title, description);
+  for (double power = low; power <= high; power += 1.0) {
+    svg += Line(power == low ? "axis" : "grid", kLeft, y(power), kWidth - kRight, y(power));
+    svg += Text(kLeft - 6.0, y(power) + 4.0, "end", fmt::format("{:g}", std::pow(10.0, power))) + "\n";
+  }
+  const double step = NiceStep(x.high, 5);
+  for (double tick = 0.0; tick <= x.high * (1.0 + 1e-9); tick += step) {
+    svg += Text(x(tick), kHeight - kBottom + 16.0, "middle", TickText(tick));
+  }
+  svg += Text((kLeft + kWidth - kRight) / 2.0, kHeight - 6.0, "middle", x_label) +
+         "\n<polyline class=\"line s0\" points=\"";
+  for (const PlotPoint& point : points) {
+    if (point.on_line) svg += fmt::format("{:.1f},{:.1f} ", x(point.x), y(std::log10(point.y)));
+  }
+  svg += "\"/>\n";
+  for (const PlotPoint& point : points) {
+    const double at_x = x(point.x);
+    const double at_y = y(std::log10(point.y));
+    svg += fmt::format("<circle class=\"bar s{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>", point.on_line ? 0 : 1, at_x,
+                       at_y);
+    // What would run over the right end stands to the left.
+    const bool fits = at_x + 8.0 + kCharWidth * static_cast<double>(point.label.size()) < kWidth;
+    svg += Text(at_x + (fits ? 7.0 : -7.0), at_y - 5.0, fits ? "start" : "end", point.label) + "\n";
+  }
+  return svg + "</svg>\n";
+}
+
 }  // namespace adit::cli

@@ -43,6 +43,17 @@ struct PlotBar {
 // Bars from 0 to the right, with a line at `reference` if it is above 0. Empty without bars.
 std::string SvgBars(const std::string& title, const std::vector<PlotBar>& bars, double reference);
 
+struct PlotPoint {
+  double x = 0.0;
+  double y = 0.0;  // > 0
+  std::string label;
+  bool on_line = false;  // a line goes through these, from left to right
+};
+
+// Points over a linear x axis from 0 and a logarithmic y axis. Empty without points; those that are not above 0 are
+// left out.
+std::string SvgScatterPlot(const std::string& title, const std::string& x_label, std::vector<PlotPoint> points);
+
 }  // namespace adit::cli
 
 #endif  // ADIT_CLI_SVG_PLOT_H_

@@ -205,4 +205,11 @@ int64_t ResidentBytes(const std::string& root) {
 // Not getrusage's ru_maxrss: that begins with what the process had before exec, as a copy of the one that started it.
 int64_t PeakResidentBytes() { return NumberOr0(Field(ReadFile("/proc/self/status"), "VmHWM", ':')); }
 
+bool ResetPeakResident() {
+  // proc(5): 5 resets the peak resident set size.
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
+}
+
 }  // namespace adit::engine

@@ -51,8 +51,10 @@ int64_t MachineMemoryBytes(const std::string& root = "");
 // Memory that this process occupies now; 0 when the system does not tell.
 int64_t ResidentBytes(const std::string& root = "");
 
-// The most that it ever occupied.
+// The most that it ever occupied, or since the last ResetPeakResident.
 int64_t PeakResidentBytes();
+// Lets the peak begin anew at what is occupied now. False where the system does not allow that.
+bool ResetPeakResident();
 
 }  // namespace adit::engine
 

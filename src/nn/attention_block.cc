@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "nn/hadamard.h"
+
 namespace adit::nn {
 namespace {
 
@@ -49,6 +51,11 @@ void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBl
     NormHeads(pass, config.qk_norm, weights.k_norm, k, shape.num_kv_heads, shape.k_dim);
     turn(row, q, shape.num_heads);
     turn(row, k, shape.num_kv_heads);
+    if (kv.k_type == kernels::KvType::kQ4_0) {
+      // A few channels of keys are large, and would take the codes of their groups; scores stay what they are.
+      SpreadVectors(q, shape.num_heads, shape.k_dim);
+      SpreadVectors(k, shape.num_kv_heads, shape.k_dim);
+    }
     const RowPlace& place = pass.work.places[static_cast<size_t>(row)];
     const auto block_table = pass.batch.sequences[place.sequence].block_tables[group];
     pass.kernels.store_kv({.kv = kv, .block_id = block_table[place.block_index], .slot = place.slot, .k = k, .v = v});

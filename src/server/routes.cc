@@ -58,6 +58,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/tokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &TokenizeText},
     {"POST", "/detokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &DetokenizeIds},
     {"POST", "/v1/detokenize", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &DetokenizeIds},
+    {"GET", "/tokenizer_info", Scope::kRead, BodyLimit::kNone, CostClass::kFree, Needs::kModel, &ShowTokenizer},
     {"POST", "/apply-template", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &ApplyTemplate},
     {"POST", "/v1/apply-template", Scope::kRead, BodyLimit::kFull, CostClass::kTokenize, Needs::kModel, &ApplyTemplate},
     // The model and the server.

@@ -103,6 +103,7 @@ std::unique_ptr<Reply> Score(Call& call);
 std::unique_ptr<Reply> CountChatTokens(Call& call);
 std::unique_ptr<Reply> TokenizeText(Call& call);
 std::unique_ptr<Reply> DetokenizeIds(Call& call);
+std::unique_ptr<Reply> ShowTokenizer(Call& call);
 std::unique_ptr<Reply> ApplyTemplate(Call& call);
 std::unique_ptr<Reply> ListModels(Call& call);
 std::unique_ptr<Reply> ShowModel(Call& call);

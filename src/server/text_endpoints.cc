@@ -103,6 +103,26 @@ std::unique_ptr<Reply> DetokenizeIds(Call& call) {
   return JsonAnswer({{"prompt", text}, {"content", text}});
 }
 
+// As vLLM tells it, so that clients that count tokens need no tokenizer of their own.
+std::unique_ptr<Reply> ShowTokenizer(Call& call) {
+  const engine::LoadedModel& model = call.model->model();
+  const tokenizer::Tokenizer& tokenizer = model.tokenizer();
+  const auto text = [&](std::optional<int32_t> id) {
+    return id ? OrderedJson(ReplaceInvalidUtf8(tokenizer.TokenBytes(*id, /*with_special=*/true))) : OrderedJson();
+  };
+  OrderedJson answer = {{"tokenizer_class", tokenizer.Description()},
+                        {"vocab_size", tokenizer.vocab_size()},
+                        {"bos_token", text(tokenizer.bos_id())},
+                        {"eos_token", text(tokenizer.eos_id())},
+                        {"add_bos_token", tokenizer.adds_bos()},
+                        {"add_eos_token", tokenizer.adds_eos()},
+                        {"model_max_length", call.model->api().max_context}};
+  const std::string_view chat_template = model.chat_template();
+  answer["chat_template"] =
+      chat_template.empty() ? OrderedJson() : OrderedJson(ReplaceInvalidUtf8(std::string(chat_template)));
+  return JsonAnswer(answer);
+}
+
 std::unique_ptr<Reply> ApplyTemplate(Call& call) {
   Body body(call);
   if (body.error()) return body.Error();

@@ -14,9 +14,9 @@
 #include "tensor/iq3_xxs.h"
 #include "tensor/iq_grids.h"
 
-// Codecs of the IQ types whose codes are indices into a grid, an index for eight columns, or for four in IQ3_XXS. Looking
-// an index up gives two quads at once, so weights are taken a block of 32 columns of a vector at a time (ForQuads below
-// instead of Codes and Scale).
+// Codecs of the IQ types whose codes are indices into a grid, an index for eight columns, or for four in IQ3_XXS.
+// Looking an index up gives two quads at once, so weights are taken a block of 32 columns of a vector at a time
+// (ForQuads below instead of Codes and Scale).
 //
 // Of each block of 32 columns: the low bytes of the indices, [4 or 8][kRows], and then what the type has beside them
 // for these columns, as numbers of 16 or 32 bits [kRows] or bytes [kRows]. Signs are a plane of 1 bit: bit g + 4h of
