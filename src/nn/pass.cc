@@ -72,7 +72,8 @@ void RunGathered(Worker& worker, const Pass& pass, std::span<const LinearJob> jo
                  int64_t num_tokens) {
   ADIT_DCHECK(jobs.size() <= kMaxJobs);
   std::array<LinearJob, kMaxJobs> room;
-  RunLinear(worker, JobsOfOrder(jobs, {}, room), rows.Input(), num_tokens);
+  const std::span<const LinearJob> plain = JobsOfOrder(jobs, {}, room);
+  if (!plain.empty()) RunLinear(worker, plain, rows.Input(), num_tokens);
   const ActivationRows gathered = pass.work.gathered.Narrowed(rows.dim);
   for (size_t i = 0; i < jobs.size(); ++i) {
     const std::vector<int32_t>& order = jobs[i].linear->column_order;
