@@ -26,8 +26,8 @@ GENERATED = 32
 class Rates:
     name: str
     file_mib: float
-    peak_mib: float   # as adit tells it; 0 for an encoder
-    other_mib: float  # cache and scratch, as adit tells them
+    peak_mib: float  # most memory that the process had
+    other_mib: float  # cache and scratch, as adit tells them; 0 for an encoder
     prompt_rate: float  # tokens a second
     generated_rate: float
 
@@ -41,12 +41,29 @@ def write(path, name, size, matrix_type):
     random_model.Writer(path, name, family, shape, matrix_type, seed=1).write()
 
 
+def peak_mib_of(pid):
+    """The most memory that a running process has had, or 0 where it is gone."""
+    try:
+        found = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        found = None
+    return int(found.group(1)) / 1024 if found else 0.0
+
+
 def run(command):
-    """stderr of a command that must succeed."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.decode()}")
-    return done.stderr.decode()
+    """stderr of a command that must succeed, and its peak memory in MiB, looked at until it ends: what the system tells
+    of a process that has ended counts the program that started it too."""
+    peak = 0.0
+    with tempfile.TemporaryFile() as told:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told)
+        while process.poll() is None:
+            peak = max(peak, peak_mib_of(process.pid))
+            time.sleep(0.01)
+        told.seek(0)
+        text = told.read().decode()
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {text}")
+    return text, peak
 
 
 def number(pattern, text):
@@ -66,11 +83,11 @@ def measure(adit, path, name, threads=None):
         start = time.monotonic()
         run([adit, "embed", path, "a", *more])
         loading = time.monotonic() - start
-        run([adit, "embed", path, text, *more])
+        _, peak_mib = run([adit, "embed", path, text, *more])
         seconds = max(time.monotonic() - start - 2 * loading, 1e-3)
-        return Rates(name, file_mib, 0.0, 0.0, 2 * PROMPT_WORDS / seconds, 0.0)
-    told = run([adit, "run", path, text, "--raw", "--temp", "0", "-n", str(GENERATED), "--ignore-eos", "--verbose",
-                      "--ctx", "1024", *more])
+        return Rates(name, file_mib, peak_mib, 0.0, 2 * PROMPT_WORDS / seconds, 0.0)
+    told, _ = run([adit, "run", path, text, "--raw", "--temp", "0", "-n", str(GENERATED), "--ignore-eos", "--verbose",
+                   "--ctx", "1024", *more])
     other = mebibytes("KV cache", told) + mebibytes("scratch", told)
     return Rates(name, file_mib, mebibytes("peak", told), other, number(r"prefill:.*?([0-9.]+) tok/s", told),
                  number(r"decode:.*?([0-9.]+) tok/s", told))
@@ -96,8 +113,7 @@ def main():
     print("| architecture | file, MiB | peak memory, MiB | prompt, tok/s | generated, tok/s |\n|---|---:|---:|---:|---:|")
     for row in rates(arguments.adit, arguments.families, arguments.size, arguments.type, arguments.threads):
         generated = f"{row.generated_rate:.1f}" if row.generated_rate else ""
-        peak = f"{row.peak_mib:.0f}" if row.peak_mib else ""
-        print(f"| `{row.name}` | {row.file_mib:.0f} | {peak} | {row.prompt_rate:.0f} | {generated} |", flush=True)
+        print(f"| `{row.name}` | {row.file_mib:.0f} | {row.peak_mib:.0f} | {row.prompt_rate:.0f} | {generated} |", flush=True)
 
 
 if __name__ == "__main__":

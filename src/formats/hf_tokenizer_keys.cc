@@ -29,16 +29,32 @@ constexpr int64_t kUserDefined = 4;
 constexpr int64_t kUnused = 5;
 constexpr int64_t kByte = 6;
 
-constexpr std::string_view kContinuation = "##";
-constexpr std::string_view kWordMark = "\xE2\x96\x81";
-
 // A piece that no merge makes is never to be preferred.
 constexpr double kScoreOfUnmerged = -1e6;
 
-constexpr std::string_view kQwen2Pattern =
+// Expressions that cut text into words, and what GGUF files call them where words that are tokens are or are not taken
+// whole.
+struct NamedPattern {
+  const char* pattern;
+  bool whole_words;
+  const char* name;
+};
+constexpr const char* kQwen2Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kLlama3Pattern =
+constexpr const char* kLlama3Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* kO200kPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* kTekkenPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
+    R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr NamedPattern kNamedPatterns[] = {
+    {kQwen2Pattern, false, "qwen2"},  {kLlama3Pattern, true, "llama-bpe"}, {kLlama3Pattern, false, "smaug-bpe"},
+    {kO200kPattern, false, "gpt-4o"}, {kTekkenPattern, true, "tekken"},
+};
 
 std::string_view StringOf(const Json* value) {
   return value != nullptr && value->AsString() != nullptr ? std::string_view(*value->AsString()) : std::string_view();
@@ -71,14 +87,15 @@ class TokenizerReader {
                          Quoted(type));
     }
     ADIT_RETURN_IF_ERROR(ReadVocabulary(*model));
+    if (type == "WordPiece") {
+      ADIT_RETURN_IF_ERROR(SetWordPiece(*model));
+      SetTokens();
+      return std::move(values_);
+    }
     const bool sentencepiece = IsTrue(model->Find("byte_fallback"));
-    const bool words = type == "WordPiece";
-    ADIT_RETURN_IF_ERROR(words           ? SetWordPiece(*model)
-                         : sentencepiece ? SetSentencePiece(*model)
-                                         : SetByteLevel(*model));
-    ADIT_RETURN_IF_ERROR(SetSpecialIds(*model, words));
-    if (words) MarkWordPieces();
+    ADIT_RETURN_IF_ERROR(sentencepiece ? SetSentencePiece(*model) : SetByteLevel(*model));
     SetTokens();
+    ADIT_RETURN_IF_ERROR(SetSpecialIds(*model));
     SetString("tokenizer.chat_template", folder_.chat_template());
     return std::move(values_);
   }
@@ -95,14 +112,16 @@ class TokenizerReader {
   Status SetByteLevel(const Json& model);
   Result<std::string> PreTokenizerName(bool whole_words) const;
   Status SetSentencePiece(const Json& model);
-  Status SetWordPiece(const Json& model);
-  void MarkWordPieces();
   Result<bool> AddsSpacePrefix() const;
+  Status SetWordPiece(const Json& model);
+  Status SetBertNormalizer();
+  void SetId(const char* key, int64_t id) {
+    values_[key] = {.type = GgufType::kU32, .value = static_cast<uint64_t>(id)};
+  }
   void SetTokens();
-  Status SetSpecialIds(const Json& model, bool words);
+  Status SetSpecialIds(const Json& model);
   std::optional<int64_t> IdOf(std::string_view name) const;
   bool AddsAtEnd(std::string_view token, bool first) const;
-  bool HasBertProcessing() const;
 
   const HfFolder& folder_;
   const Json& json_;
@@ -197,8 +216,9 @@ Result<std::string> TokenizerReader::PreTokenizerName(bool whole_words) const {
   if (byte_level && !splits_itself && first == "Split") {
     const Json* pattern = steps[0]->Find("pattern");
     const std::string_view text = pattern == nullptr ? std::string_view() : StringOf(pattern->Find("Regex"));
-    if (text == kQwen2Pattern) return std::string("qwen2");
-    if (text == kLlama3Pattern) return std::string(whole_words ? "llama-bpe" : "smaug-bpe");
+    for (const NamedPattern& named : kNamedPatterns) {
+      if (text == named.pattern && whole_words == named.whole_words) return std::string(named.name);
+    }
   }
   return Unsupported("{}: pre_tokenizer is none that GGUF files have a name for in this build", path_);
 }
@@ -268,40 +288,67 @@ Status TokenizerReader::SetSentencePiece(const Json& model) {
   return Status();
 }
 
-Status TokenizerReader::SetWordPiece(const Json& model) {
-  if (StringOf(model.Find("continuing_subword_prefix")) != kContinuation) {
-    return Unsupported("{}: model.continuing_subword_prefix is {}; GGUF files are written with {} alone", path_,
-                       Quoted(StringOf(model.Find("continuing_subword_prefix"))), Quoted(kContinuation));
-  }
+// GGUF has keys for two of its four settings, and no other value of the others.
+Status TokenizerReader::SetBertNormalizer() {
   const Json* normalizer = json_.Find("normalizer");
-  if (normalizer == nullptr || StringOf(normalizer->Find("type")) != "BertNormalizer" ||
-      !IsTrue(normalizer->Find("clean_text")) || !IsTrue(normalizer->Find("handle_chinese_chars"))) {
-    return Unsupported("{}: normalizer is not BERT's, which GGUF files stand for", path_);
-  }
   const Json* splitter = json_.Find("pre_tokenizer");
+  const std::string_view type = normalizer == nullptr ? std::string_view() : StringOf(normalizer->Find("type"));
+  if (type != "BertNormalizer" || !IsTrue(normalizer->Find("clean_text")) ||
+      !IsTrue(normalizer->Find("handle_chinese_chars"))) {
+    return Unsupported(
+        "{}: normalizer {} has no place in a GGUF file with WordPiece; BertNormalizer with clean_text "
+        "and handle_chinese_chars has",
+        path_, Quoted(type));
+  }
   if (splitter == nullptr || StringOf(splitter->Find("type")) != "BertPreTokenizer") {
-    return Unsupported("{}: pre_tokenizer is not BERT's, which GGUF files stand for", path_);
+    return Unsupported("{}: pre_tokenizer is no BertPreTokenizer, which GGUF files with WordPiece have", path_);
   }
   const bool lowercase = IsTrue(normalizer->Find("lowercase"));
-  const Json* strip = normalizer->Find("strip_accents");
-  SetString("tokenizer.ggml.model", "bert");
-  SetString("tokenizer.ggml.pre", "default");
+  const Json* strips = normalizer->Find("strip_accents");
   SetBool("tokenizer.ggml.normalizer.lowercase", lowercase);
-  SetBool("tokenizer.ggml.normalizer.strip_accents", strip == nullptr || strip->is_null() ? lowercase : IsTrue(strip));
+  SetBool("tokenizer.ggml.normalizer.strip_accents",
+          strips == nullptr || strips->is_null() ? lowercase : IsTrue(strips));
   return Status();
 }
 
-// In tokenizer.json the pieces that go on with a word are marked, in GGUF files those that begin one.
-void TokenizerReader::MarkWordPieces() {
-  for (size_t i = 0; i < tokens_.size(); ++i) {
-    std::string& token = tokens_[i];
-    if (types_[i] != kNormal) continue;
-    if (token.starts_with(kContinuation)) {
-      token.erase(0, kContinuation.size());
-    } else {
-      token.insert(0, kWordMark);
-    }
+// Pieces that begin a word have the mark before them, and those that go on have none.
+Status TokenizerReader::SetWordPiece(const Json& model) {
+  ADIT_RETURN_IF_ERROR(SetBertNormalizer());
+  if (StringOf(model.Find("continuing_subword_prefix")) != "##") {
+    return Unsupported("{}: model.continuing_subword_prefix is {}, in GGUF files it is \"##\"", path_,
+                       Quoted(StringOf(model.Find("continuing_subword_prefix"))));
   }
+  const auto id_of = [this](const char* role, std::string_view usual) {
+    std::optional<int64_t> id = IdOf(role);
+    if (const auto found = ids_.find(usual); !id && found != ids_.end()) id = found->second;
+    return id;
+  };
+  const std::optional<int64_t> cls = id_of("cls", "[CLS]");
+  const std::optional<int64_t> sep = id_of("sep", "[SEP]");
+  const auto unknown = ids_.find(StringOf(model.Find("unk_token")));
+  if (!cls || !sep || unknown == ids_.end()) {
+    return Corrupt("{}: the vocabulary lacks {}, which WordPiece of GGUF files needs", path_,
+                   !cls   ? "cls_token"
+                   : !sep ? "sep_token"
+                          : "model.unk_token");
+  }
+  SetString("tokenizer.ggml.model", "bert");
+  SetString("tokenizer.ggml.pre", "bert-bge");
+  SetId("tokenizer.ggml.bos_token_id", *cls);
+  SetId("tokenizer.ggml.eos_token_id", *sep);
+  SetId("tokenizer.ggml.seperator_token_id", *sep);
+  SetId("tokenizer.ggml.unknown_token_id", unknown->second);
+  if (const auto pad = id_of("pad", "[PAD]")) SetId("tokenizer.ggml.padding_token_id", *pad);
+  if (const auto mask = id_of("mask", "[MASK]")) SetId("tokenizer.ggml.mask_token_id", *mask);
+  SetBool("tokenizer.ggml.add_bos_token", true);
+  SetBool("tokenizer.ggml.add_eos_token", true);
+  ADIT_ASSIGN_OR_RETURN(const int64_t num_types, folder_.config().IntOr("type_vocab_size", 2, 1, kMaxVocabSize));
+  SetId("tokenizer.ggml.token_type_count", num_types);
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    if (types_[i] != kNormal) continue;
+    tokens_[i] = tokens_[i].starts_with("##") ? tokens_[i].substr(2) : "\u2581" + tokens_[i];
+  }
+  return Status();
 }
 
 void TokenizerReader::SetTokens() {
@@ -338,33 +385,22 @@ bool TokenizerReader::AddsAtEnd(std::string_view token, bool first) const {
   return false;
 }
 
-bool TokenizerReader::HasBertProcessing() const {
-  const std::vector<const Json*> steps = StepsOf(json_.Find("post_processor"), "processors");
-  return std::any_of(steps.begin(), steps.end(),
-                     [](const Json* step) { return StringOf(step->Find("type")) == "BertProcessing"; });
-}
-
-Status TokenizerReader::SetSpecialIds(const Json& model, bool words) {
+Status TokenizerReader::SetSpecialIds(const Json& model) {
   const auto set = [&](const char* name, const char* key) {
     const std::optional<int64_t> id = IdOf(name);
     if (id) values_[key] = {.type = GgufType::kU32, .value = static_cast<uint64_t>(*id)};
     return id;
   };
-  const std::optional<int64_t> bos = set(words ? "cls" : "bos", "tokenizer.ggml.bos_token_id");
-  const std::optional<int64_t> eos = set(words ? "sep" : "eos", "tokenizer.ggml.eos_token_id");
-  if (words) {
-    set("sep", "tokenizer.ggml.seperator_token_id");  // the key's own spelling
-    set("mask", "tokenizer.ggml.mask_token_id");
-  }
+  const std::optional<int64_t> bos = set("bos", "tokenizer.ggml.bos_token_id");
+  const std::optional<int64_t> eos = set("eos", "tokenizer.ggml.eos_token_id");
   set("pad", "tokenizer.ggml.padding_token_id");
   if (const auto unknown = ids_.find(StringOf(model.Find("unk_token"))); unknown != ids_.end()) {
     values_["tokenizer.ggml.unknown_token_id"] = {.type = GgufType::kU32,
                                                   .value = static_cast<uint64_t>(unknown->second)};
   }
   const auto text = [this](int64_t id) { return std::string_view(tokens_[static_cast<size_t>(id)]); };
-  const bool bert = HasBertProcessing();
-  SetBool("tokenizer.ggml.add_bos_token", bos && (bert || AddsAtEnd(text(*bos), /*first=*/true)));
-  SetBool("tokenizer.ggml.add_eos_token", eos && (bert || AddsAtEnd(text(*eos), /*first=*/false)));
+  SetBool("tokenizer.ggml.add_bos_token", bos && AddsAtEnd(text(*bos), /*first=*/true));
+  SetBool("tokenizer.ggml.add_eos_token", eos && AddsAtEnd(text(*eos), /*first=*/false));
   return Status();
 }
 

@@ -15,8 +15,8 @@ namespace adit::formats {
 using GgufValues = std::map<std::string, GgufValue, std::less<>>;
 
 // The folder's tokenizer and chat template as a GGUF file holds them: `tokenizer.ggml.*` and `tokenizer.chat_template`,
-// from tokenizer.json, tokenizer_config.json and config.json. BPE alone: over bytes with a pre-tokenizer that GGUF has
-// a name for, or over SentencePiece pieces, whose scores follow from the order of the merges.
+// from tokenizer.json, tokenizer_config.json and config.json. BPE over bytes with a pre-tokenizer that GGUF has a name
+// for, BPE over SentencePiece pieces, whose scores follow from the order of the merges, or BERT's WordPiece.
 //
 // NotFound without a tokenizer.json, Corrupt for one that breaks its format, Unsupported, by name, for what GGUF has no
 // keys for.

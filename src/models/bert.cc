@@ -178,9 +178,6 @@ Status BertFromHf(HfKeys& keys) {
   }
   ADIT_RETURN_IF_ERROR(keys.RefuseUnless("is_decoder", 0.0));
   keys.SetBool("attention.causal", false);
-  ADIT_ASSIGN_OR_RETURN(const int64_t num_types, config.IntOr("type_vocab_size", 2, 1, kMaxLabels));
-  keys.values()["tokenizer.ggml.token_type_count"] = {.type = formats::GgufType::kU32,
-                                                      .value = static_cast<uint64_t>(num_types)};
   keys.tensors().SetOptionalPrefix("bert.");
   keys.AddTensors(kBertTensors);
   if (ArchitectureOf(config) == "BertForSequenceClassification") {

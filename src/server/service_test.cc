@@ -1,21 +1,13 @@
 #include "server/service.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
-#include "guard/rules_file.h"
-#include "server/test_source.h"
+#include "server/test_service.h"
 
 namespace adit::server {
 namespace {
@@ -23,117 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
-
-// SHA-256 of "reader", "writer" and "poor".
-constexpr const char* kKeys =
-    "sha256:3d0941964aa3ebdcb00ccef58b1bb399f9f898465e9886d5aec7f31090a0fb30 id=reader scopes=read tenant=a\n"
-    "sha256:b93006774cbdd4b299389a03ac3d88c3a76b460d538795bc12718011a909fba5 id=writer scopes=inference tenant=b\n"
-    "sha256:4e3795d05d9d3ed261ea49f6f8a047f90cc05a4436d187bb0bd28848561a571c id=poor rpm=2 tpm=1000\n";
-
-struct Response {
-  HttpHead head;
-  std::string body;
-  Json json() const { return Json::parse(body); }
-  std::string Header(const std::string& name) const {
-    for (const auto& [key, value] : head.headers) {
-      if (key == name) return value;
-    }
-    return "";
-  }
-};
-
-// Something that other threads can wake.
-class Bell {
- public:
-  void Ring() {
-    const std::lock_guard lock(mutex_);
-    rung_ = true;
-    heard_.notify_one();
-  }
-  void Wait() {
-    std::unique_lock lock(mutex_);
-    heard_.wait(lock, [this] { return rung_; });
-    rung_ = false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable heard_;
-  bool rung_ = false;
-};
-
-class ServiceTest : public testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/adit_service_XXXXXX";
-    folder_ = ::mkdtemp(name);
-    log_path_ = folder_ + "/log";
-    log_file_ = ::open(log_path_.c_str(), O_CREAT | O_RDWR | O_APPEND, 0600);
-    log_ = std::make_unique<AccessLog>(LogFormat::kText, log_file_);
-  }
-  void TearDown() override {
-    service_.reset();
-    models_.reset();
-    ::close(log_file_);
-    std::filesystem::remove_all(folder_);
-  }
-
-  void Start(ServiceOptions options, bool with_keys = false, bool with_model = true,
-             std::vector<ModelEntry> entries = {}) {
-    options.model_name = "tiny";
-    options.version = "1.2.3";
-    if (with_keys) std::ofstream(folder_ + "/keys") << kKeys;
-    auto keys = ApiKeys::Create(with_keys ? std::vector<std::string>{"boss"} : std::vector<std::string>(),
-                                with_keys ? folder_ + "/keys" : "");
-    ASSERT_TRUE(keys.ok()) << keys.status().ToString();
-    auto source = std::make_unique<TestSource>();
-    source_ = source.get();
-    models_ = std::make_unique<ModelPool>(std::move(entries), ModelPoolOptions{.is_single = false}, std::move(source));
-    if (with_model) models_->Adopt(ServeTiny("tiny", {"other"}));
-    service_ = std::make_unique<Service>(options, std::move(keys).value(), *log_, *models_);
-  }
-
-  Response Ask(const std::string& method, const std::string& path, const std::string& body = "",
-               HttpHeaders headers = {}) {
-    HttpRequest request{.method = method, .path = path, .headers = std::move(headers), .body = body, .peer = "test"};
-    size_t max_body_bytes = 0;
-    auto bell = std::make_shared<Bell>();
-    std::unique_ptr<Reply> reply = service_->Admit(request, max_body_bytes);
-    if (reply == nullptr && body.size() > max_body_bytes) reply = service_->Refuse(413, "too large", "test");
-    if (reply == nullptr) reply = service_->Handle(std::move(request), [bell] { bell->Ring(); });
-    Response response;
-    while (true) {
-      ReplyOutput out;
-      reply->Advance(out, false);
-      if (out.has_head) response.head = out.head;
-      response.body += out.body;
-      // A stream of events has no end.
-      if (out.done || path == "/admin/models/events") break;
-      bell->Wait();
-    }
-    reply->Ended(false);
-    return response;
-  }
-  Response Complete(const std::string& fields) {
-    return Ask("POST", "/v1/completions", "{\"prompt\": \"abc\", " + fields + "}");
-  }
-  // The engine's figures are those of the end of a step, which may come after the last event.
-  void WaitUntilIdle() const {
-    while (models_->Find("tiny")->lease->engine().stats().num_requests > 0) std::this_thread::yield();
-  }
-  std::string Log() const {
-    std::ifstream file(log_path_);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
-  std::string folder_;
-  std::string log_path_;
-  int log_file_ = -1;
-  std::unique_ptr<AccessLog> log_;
-  std::unique_ptr<ModelPool> models_;
-  TestSource* source_ = nullptr;  // of models_
-  std::unique_ptr<Service> service_;
-};
 
 TEST_F(ServiceTest, EachRouteHoldsToItsScopeAndLimit) {
   Start({.max_body_bytes = 100'000, .compat = {"ollama"}}, /*with_keys=*/true);
@@ -540,79 +421,6 @@ TEST_F(ServiceTest, MetricsCount) {
         "adit_request_generation_tokens_sum{model=\"tiny\"} 3", "adit_num_requests_running{model=\"tiny\"} 0",
         "adit_time_to_first_token_seconds_count{model=\"tiny\"} 1"}) {
     EXPECT_THAT(text, HasSubstr(line));
-  }
-}
-
-constexpr const char* kGuardRules =
-    "[[rule]]\nname='mail'\naction='redact'\npii='email'\non='input'\n"
-    "[[rule]]\nname='word'\naction='block'\nwords=['forbidden']\n"
-    "[[rule]]\nname='letter'\naction='redact'\nregex='[a-z]'\nreplacement='*'\non='output'\n";
-
-TEST_F(ServiceTest, RulesStandBetweenClientsAndTheModel) {
-  Start({});
-  service_->SetGuard(*guard::ParseRules(kGuardRules, "rules.toml", ""));
-  const Response blocked = Ask("POST", "/v1/completions", R"({"prompt": "a forbidden thing"})");
-  EXPECT_EQ(blocked.head.status, 400);
-  EXPECT_EQ(blocked.json()["error"]["code"], "content_filter");
-  EXPECT_THAT(blocked.json()["error"]["message"].get<std::string>(), HasSubstr("'word'"));
-  const Response messages =
-      Ask("POST", "/v1/messages", R"({"max_tokens": 4, "messages": [{"role": "user", "content": "forbidden"}]})");
-  EXPECT_EQ(messages.head.status, 400);
-  EXPECT_EQ(messages.json()["error"]["type"], "invalid_request_error");
-
-  const std::string ask = R"("max_tokens": 12, "ignore_eos": true, "temperature": 0)";
-  const Response chat = Ask("POST", "/v1/chat/completions",
-                            R"({"messages": [{"role": "user", "content": "from ann@example.org"}], )" + ask + "}");
-  ASSERT_EQ(chat.head.status, 200) << chat.body;
-  const Response plain =
-      Ask("POST", "/v1/chat/completions", R"({"messages": [{"role": "user", "content": "from [mail]"}], )" + ask + "}");
-  EXPECT_EQ(chat.json()["usage"]["prompt_tokens"], plain.json()["usage"]["prompt_tokens"]);
-  EXPECT_EQ(chat.json()["choices"][0]["message"], plain.json()["choices"][0]["message"]);
-  const Json verdict = chat.json()["choices"][0]["adit"]["guard"][0];
-  EXPECT_EQ(verdict, Json::parse(R"({"rule":"mail","kind":"pii","action":"redact","side":"input","count":1})"));
-  const std::string told = chat.json()["choices"][0]["message"]["content"];
-  EXPECT_EQ(told.find_first_of("abcdefghijklmnopqrstuvwxyz"), std::string::npos) << told;
-
-  for (const char* field : {R"("logprobs": 1)", R"("return_token_ids": true)"}) {
-    const Response refused = Complete(field);
-    EXPECT_EQ(refused.head.status, 400) << field;
-    EXPECT_EQ(refused.json()["error"]["code"], "unsupported_parameter");
-  }
-  const std::string metrics = Ask("GET", "/metrics").body;
-  EXPECT_THAT(metrics, HasSubstr("adit_guard_verdicts_total{action=\"block\",rule=\"word\",side=\"input\"} 2"));
-  EXPECT_THAT(Log(), HasSubstr(" guard=mail:redact:input:1"));
-  EXPECT_THAT(Log(), HasSubstr("error=content_filter guard=word:block:input:1"));
-}
-
-TEST_F(ServiceTest, PromptsOfTokenIdsAreJudgedByTheirText) {
-  Start({});
-  service_->SetGuard(*guard::ParseRules("[[rule]]\nname='w'\naction='block'\nregex='zebra'\n", "r", ""));
-  const Json ids = Ask("POST", "/tokenize", R"({"prompt": "a zebra", "add_special_tokens": false})").json()["tokens"];
-  EXPECT_EQ(Ask("POST", "/v1/completions", Json{{"prompt", ids}}.dump()).head.status, 400);
-  EXPECT_EQ(Ask("POST", "/v1/completions", Json{{"prompt", {{ids}}}}.dump()).head.status, 400);
-  EXPECT_EQ(Ask("POST", "/v1/completions", R"({"prompt": [5, 6, 7], "max_tokens": 1})").head.status, 200);
-}
-
-TEST_F(ServiceTest, TextsAreModeratedByTheRules) {
-  Start({});
-  EXPECT_EQ(Ask("POST", "/v1/moderations", R"({"input": "x"})").head.status, 501);
-  service_->SetGuard(*guard::ParseRules(kGuardRules, "rules.toml", ""));
-  const Json one = Ask("POST", "/v1/moderations", R"({"input": ["a@b.org, forbidden", "17"]})").json();
-  ASSERT_EQ(one["results"].size(), 2u);
-  EXPECT_EQ(one["results"][0]["flagged"], true);
-  EXPECT_EQ(one["results"][0]["categories"]["mail"], true);
-  EXPECT_EQ(one["results"][0]["categories"]["word"], true);
-  EXPECT_EQ(one["results"][0]["categories"]["hate"], false);
-  EXPECT_EQ(one["results"][0]["adit"]["guard"][1]["action"], "block");
-  EXPECT_EQ(one["results"][1]["flagged"], false);
-  EXPECT_EQ(one["results"][1]["category_scores"]["mail"], 0.0);
-  const Json parts =
-      Ask("POST", "/v1/moderations", R"({"input": [{"type": "text", "text": "for"}, {"type": "text", "text": "x"}]})")
-          .json();
-  EXPECT_EQ(parts["results"].size(), 1u);
-  for (const char* wrong : {"{}", R"({"input": []})", R"({"input": [1]})",
-                            R"({"input": [{"type": "image_url", "image_url": {"url": "x"}}]})"}) {
-    EXPECT_EQ(Ask("POST", "/v1/moderations", wrong).head.status, 400) << wrong;
   }
 }
 

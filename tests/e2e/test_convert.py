@@ -40,8 +40,6 @@ def test_a_folder_becomes_the_file_that_another_converter_writes(adit, oracle, t
         if key in ("general.name", "general.size_label", "tokenizer.ggml.add_sep_token", "tokenizer.ggml.scores",
                    "tokenizer.ggml.token_type"):
             continue
-        if (key, name) == ("tokenizer.ggml.pre", "bert"):
-            continue  # one of many names of what all of them do
         # What a model without scaling says of its scaling.
         if key not in ours["metadata"] and "rope.scaling" in key:
             continue
@@ -58,6 +56,62 @@ def test_the_folder_and_what_it_becomes_give_the_same_bits(adit, oracle, tmp_pat
     adit.ok("convert", folder, tmp_path / "out.gguf")
     assert shown(adit, tmp_path / "out.gguf")["types"][0]["type"] == "BF16"
     assert logits(adit, folder, tmp_path / "a") == logits(adit, tmp_path / "out.gguf", tmp_path / "b")
+
+
+CASED = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" \
+    r"%s|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*%s|"
+SPACES = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+@pytest.mark.parametrize("name, whole_words, pattern", [
+    ("gpt-4o", False, CASED % (("(?i:'s|'t|'re|'ve|'m|'ll|'d)?",) * 2) + r"\p{N}{1,3}" + SPACES),
+    ("tekken", True, CASED % ("", "") + r"\p{N}" + SPACES),
+])
+def test_words_are_cut_alike_in_the_folder_and_in_what_it_becomes(adit, oracle, tmp_path, name, whole_words, pattern):
+    folder, out = tmp_path / "model", tmp_path / "out.gguf"
+    shutil.copytree(oracle / "models/llama", folder)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["ignore_merges"] = whole_words
+    (split,) = [step for step in tokenizer["pre_tokenizer"]["pretokenizers"] if step["type"] == "Split"]
+    split["pattern"] = {"Regex": pattern}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    adit.ok("convert", folder, out)
+    assert shown(adit, out)["metadata"]["tokenizer.ggml.pre"] == name
+    text = "CamelCase HTTPServer isn't it, we'LL see 12345 a/b//\n\n  x Ünï"
+    assert adit.ok("tokenize", folder, text) == adit.ok("tokenize", out, text)
+    # The same words under the other rule have no name.
+    tokenizer["model"]["ignore_merges"] = not whole_words
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert "none that GGUF files have a name for" in adit.fails(5, "convert", folder, out)
+
+
+def test_a_folder_of_an_encoder_becomes_the_file_that_another_converter_writes(adit, oracle, tmp_path):
+    folder = oracle / "models/bert"
+    out = tmp_path / "out.gguf"
+    adit.ok("convert", folder, out)
+    ours, theirs = shown(adit, out), shown(adit, folder / "model-f32.gguf")
+    by_name = lambda model: {tensor["name"]: tensor for tensor in model["tensors"]}
+    assert by_name(ours) == by_name(theirs)
+    for key, value in theirs["metadata"].items():
+        if key not in ("general.name", "general.size_label", "tokenizer.ggml.add_sep_token"):
+            assert ours["metadata"][key] == value, key
+    texts = ("Hello, world!", "Ünïcode words, 你好 and unaffordable things")
+    embeddings = [adit.ok("embed", model, *texts, "--isa", "ref") for model in (folder, out, folder / "model-f32.gguf")]
+    assert embeddings[0] == embeddings[1] == embeddings[2]
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"normalizer": {"type": "BertNormalizer", "clean_text": False, "handle_chinese_chars": True, "lowercase": True}},
+     "BertNormalizer with clean_text"),
+    ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer is no BertPreTokenizer"),
+])
+def test_an_encoder_that_gguf_has_no_keys_for_runs_and_is_not_converted(adit, oracle, tmp_path, change, message):
+    folder = tmp_path / "model"
+    shutil.copytree(oracle / "models/bert", folder)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer | change))
+    assert adit.ok("embed", folder, "hello")
+    assert message in adit.fails(5, "convert", folder, tmp_path / "out.gguf")
 
 
 @pytest.mark.parametrize("kind", ["q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q6_k", "iq4_nl", "mxfp4"])

@@ -8,8 +8,8 @@ from conftest import read_safetensors
 llama_cpp = pytest.importorskip("llama_cpp", reason="the package llama-cpp-python is not installed")
 numpy = pytest.importorskip("numpy", reason="scripts/setup test installs it")
 
-FAMILIES = ["llama", "llama_spm", "qwen2", "qwen3", "smollm3", "gemma2", "gemma3_text", "glm4", "gpt2", "granite", "olmo2",
-            "phi3", "starcoder2", "stablelm"]
+FAMILIES = ["llama", "llama_spm", "qwen2", "qwen3", "smollm3", "cohere", "gemma", "gemma2", "gemma3_text", "glm4", "gpt2",
+            "gpt_neox", "granite", "olmo2", "phi3", "starcoder2", "stablelm"]
 TYPES = ["f32", "f16", "bf16", "q8_0"]
 NUM_TOKENS = 16
 # How much better than any other a token must be. llama.cpp looks GELU up in a table of halves, and multiplies Q8_0 with
@@ -63,3 +63,21 @@ def test_llama_cpp_picks_the_same_tokens(adit, oracle, tmp_path, family, kind):
         assert int(numpy.argmax(row)) == token
         compared += 1
     assert compared >= NUM_TOKENS // 4
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_llama_cpp_makes_the_same_embeddings(adit, oracle, tmp_path, kind):
+    folder = oracle / "models/bert"
+    out = tmp_path / "out.gguf"
+    adit.ok("convert", folder, out, "--type", kind)
+    texts = [entry["text"] for entry in json.loads((folder / "golden.json").read_text())["texts"]]
+    model = llama_cpp.Llama(str(out), n_ctx=256, n_threads=1, n_threads_batch=1, embedding=True, verbose=False)
+    try:
+        theirs = [model.embed(text) for text in texts]
+    finally:
+        model.close()
+    for text, embedding in zip(texts, theirs):
+        ours = [float(word) for word in adit.ok("embed", out, text, "--isa", "ref").split()]
+        cosine = numpy.dot(ours, embedding) / numpy.linalg.norm(ours) / numpy.linalg.norm(embedding)
+        # llama.cpp rounds activations to the type of the weights.
+        assert cosine > {"f32": 0.99999, "f16": 0.99999, "bf16": 0.9999, "q8_0": 0.999}[kind], text

@@ -145,21 +145,23 @@ TEST_P(ModelGolden, LogitsAndGreedyTokensMatch) {
   EXPECT_LE(MaxAbsDiff(model.Run(p33, 0, ModelHarness::kMaxTokens, 0), tensor("p33.logits_all").Floats()), tolerance);
 }
 
-class EncoderGolden : public testing::TestWithParam<std::string> {};
+// Kernel set, and the file in the model's folder, or nothing for the folder itself.
+class EncoderGolden : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(EncoderGolden, HiddenStatesMatch) {
   const std::string folder = std::string(ADIT_SHARED_DIR) + "/oracle/models/bert/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  auto kernels = kernels::SelectKernels(GetParam());
+  const auto& [isa, file] = GetParam();
+  auto kernels = kernels::SelectKernels(isa);
   ASSERT_TRUE(kernels.ok()) << kernels.status().ToString();
-  auto harness = ModelHarness::Load(folder + "model-f32.gguf", **kernels, 2);
+  auto harness = ModelHarness::Load(folder + file, **kernels, 2);
   ASSERT_TRUE(harness.ok()) << harness.status().ToString();
   auto tensors = test::ReadSafetensors(folder + "golden.safetensors");
   ASSERT_TRUE(tensors.ok()) << tensors.status().ToString();
   for (const std::string text : {"t0", "t1", "t2", "t3", "t4", "t5"}) {
     const std::vector<float> hidden = (*harness)->Hidden(tensors->at(text + ".ids").Int32s());
     EXPECT_LE(MaxAbsDiff(hidden, tensors->at(text + ".last_hidden").Floats()),
-              GetParam() == "ref" ? kRefEncoderTolerance : kFastTolerance)
+              isa == "ref" ? kRefEncoderTolerance : kFastTolerance)
         << text;
   }
 }
@@ -170,8 +172,12 @@ INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
                            return std::string(std::get<0>(test.param).model) + "_" + std::get<1>(test.param);
                          });
 
-INSTANTIATE_TEST_SUITE_P(Bert, EncoderGolden, testing::ValuesIn(test::AvailableKernelSets()),
-                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Bert, EncoderGolden,
+                         testing::Combine(testing::ValuesIn(test::AvailableKernelSets()),
+                                          testing::Values("model-f32.gguf", "")),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + (std::get<1>(test.param).empty() ? "_folder" : "_file");
+                         });
 
 INSTANTIATE_TEST_SUITE_P(HuggingFace, ModelGolden,
                          testing::Combine(testing::ValuesIn(HfGoldens()),

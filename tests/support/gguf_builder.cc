@@ -117,6 +117,7 @@ uint32_t GgmlNumberOf(DType dtype) {
                                    39,
                                    40,
                                    kNoGgmlNumber,
+                                   kNoGgmlNumber,
                                    kNoGgmlNumber};
   static_assert(std::size(kNumbers) == kNumDTypes);
   return kNumbers[static_cast<size_t>(dtype)];

@@ -105,7 +105,11 @@ struct VecQ8 {
     // Adds the products of four columns: those of number kStep of kSteps.
     template <int kStep, int kSteps>
     [[gnu::always_inline]] void Add(Weight w, Bytes x) {
-      const __m256i products = _mm256_maddubs_epi16(w.v, x.v);
+      AddPairs<kStep, kSteps>(_mm256_maddubs_epi16(w.v, x.v));
+    }
+    // The same of products that are added in pairs already.
+    template <int kStep, int kSteps>
+    [[gnu::always_inline]] void AddPairs(__m256i products) {
       words = kStep % kRun == 0 ? products : _mm256_add_epi16(words, products);
       KeepInRegister(words);
       if constexpr (kStep % kRun == kRun - 1 || kStep == kSteps - 1) {

@@ -16,6 +16,11 @@ struct VecQ8Grid : VecQ8 {
   struct Mask {  // all bits of a byte or none
     __m256i v;
   };
+  // Magnitudes, and bytes that are negative where a code is, and nowhere 0.
+  struct SignedCodes {
+    Bytes magnitudes;
+    Bytes signs;
+  };
 
   [[gnu::always_inline]] static Bytes WidenBytes(const uint8_t* p) {
     return {_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))};
@@ -27,7 +32,12 @@ struct VecQ8Grid : VecQ8 {
   [[gnu::always_inline]] static void StoreWords(uint32_t* p, Bytes a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
   }
-  // Each word moved up by kShift, or down where it is negative, and then the bits of `mask`.
+  // Each word moved up by kShift, or down where it is negative.
+  template <int kShift>
+  [[gnu::always_inline]] static Bytes ShiftWords(Bytes a) {
+    return {kShift < 0 ? _mm256_srli_epi32(a.v, -kShift) : _mm256_slli_epi32(a.v, kShift)};
+  }
+  // The same, and then the bits of `mask`.
   template <int kShift>
   [[gnu::always_inline]] static Bytes ShiftWordsAnd(Bytes a, uint32_t mask) {
     if constexpr (kShift > 0) a.v = _mm256_slli_epi32(a.v, kShift);
@@ -37,25 +47,30 @@ struct VecQ8Grid : VecQ8 {
   [[gnu::always_inline]] static Bytes Xor(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
   [[gnu::always_inline]] static F32 WordsToFloat(Bytes a) { return {_mm256_cvtepi32_ps(a.v)}; }
 
-  // Of each lane, whether bits 4 * kHalf.. of its byte kByte are set: one for each of the lane's four bytes.
-  template <int kByte, int kHalf>
-  [[gnu::always_inline]] static Mask BitsOfByte(Bytes a) {
-    constexpr int kSpread = 0x01010101 * kByte;
-    const __m256i spread = _mm256_setr_epi32(kSpread, kSpread + 0x04040404, kSpread + 0x08080808, kSpread + 0x0c0c0c0c,
-                                             kSpread, kSpread + 0x04040404, kSpread + 0x08080808, kSpread + 0x0c0c0c0c);
-    const __m256i bits = _mm256_set1_epi32(kHalf == 0 ? 0x08040201 : static_cast<int>(0x80402010));
-    const __m256i bytes = _mm256_shuffle_epi8(a.v, spread);
-    return {_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bits), bits)};
+  // Codes that are negative where bit kBit of a byte of `plane` is set.
+  template <int kBit>
+  [[gnu::always_inline]] static SignedCodes WithSigns(Bytes magnitudes, Bytes plane) {
+    const __m256i signs = _mm256_or_si256(_mm256_slli_epi16(plane.v, 7 - kBit), _mm256_set1_epi8(1));
+    return {magnitudes, {signs}};
   }
+  [[gnu::always_inline]] static Bytes AddTo(int center, SignedCodes a) {
+    return {_mm256_add_epi8(_mm256_set1_epi8(static_cast<char>(center)), _mm256_sign_epi8(a.magnitudes.v, a.signs.v))};
+  }
+  // As UnsignedDot, of signed codes whose magnitudes are kMaxMagnitude at most: the signs go to the activations.
+  template <int kMaxMagnitude>
+  struct SignedDot : UnsignedDot<kMaxMagnitude> {
+    using Weight = SignedCodes;
+    [[gnu::always_inline]] static Weight Prepare(SignedCodes w) { return w; }
+    template <int kStep, int kSteps>
+    [[gnu::always_inline]] void Add(Weight w, Bytes x) {
+      this->template AddPairs<kStep, kSteps>(_mm256_maddubs_epi16(w.magnitudes.v, _mm256_sign_epi8(x.v, w.signs.v)));
+    }
+  };
+
   // Of each lane, whether bit kBit is set, four times.
   template <int kBit>
   [[gnu::always_inline]] static Mask LanesWithBit(Bytes a) {
     return {_mm256_srai_epi32(_mm256_slli_epi32(a.v, 31 - kBit), 31)};
-  }
-  // center - a for bytes that the mask has, center + a for others.
-  [[gnu::always_inline]] static Bytes AddOrSubtract(int center, Bytes a, Mask negative) {
-    const __m256i c = _mm256_set1_epi8(static_cast<char>(center));
-    return {_mm256_blendv_epi8(_mm256_add_epi8(c, a.v), _mm256_sub_epi8(c, a.v), negative.v)};
   }
   // a + with for bytes that the mask has, a + without for others.
   [[gnu::always_inline]] static Bytes AddOneOfTwo(Bytes a, int without, int with, Mask mask) {

@@ -3,6 +3,7 @@
 #include "kernels/avx512/matmul.h"
 #include "kernels/avx512/vec_q8.h"
 #include "kernels/generic/matmul_codec_few.h"
+#include "kernels/generic/matmul_codec_iq3.h"
 
 namespace adit::kernels::avx512 {
 
@@ -26,6 +27,7 @@ void Product<kType>::Multiply(const MatmulArgs& args, int64_t panel_begin, int64
 
 template struct Product<DType::kTQ1_0>;
 template struct Product<DType::kTQ2_0>;
+template struct Product<DType::kIQ3_S>;
 template struct Product<DType::kMXFP4>;
 template struct Product<DType::kNVFP4>;
 

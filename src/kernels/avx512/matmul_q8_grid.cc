@@ -30,6 +30,5 @@ template struct Product<DType::kIQ2_XXS>;
 template struct Product<DType::kIQ2_XS>;
 template struct Product<DType::kIQ2_S>;
 template struct Product<DType::kIQ3_XXS>;
-template struct Product<DType::kIQ3_S>;
 
 }  // namespace adit::kernels::avx512

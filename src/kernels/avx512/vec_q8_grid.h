@@ -15,6 +15,10 @@ struct VecQ8Grid : VecQ8 {
   struct Mask {
     __mmask64 k;
   };
+  struct SignedCodes {
+    Bytes magnitudes;
+    Mask negative;
+  };
 
   [[gnu::always_inline]] static Bytes WidenBytes(const uint8_t* p) {
     return {_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
@@ -24,7 +28,13 @@ struct VecQ8Grid : VecQ8 {
     return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves) + v))};
   }
   [[gnu::always_inline]] static void StoreWords(uint32_t* p, Bytes a) { _mm512_storeu_si512(p, a.v); }
-  // Each word moved up by kShift, or down where it is negative, and then the bits of `mask`.
+  // Each word moved up by kShift, or down where it is negative.
+  template <int kShift>
+  [[gnu::always_inline]] static Bytes ShiftWords(Bytes a) {
+    if constexpr (kShift < 0) return {_mm512_srli_epi32(a.v, -kShift)};
+    return {_mm512_slli_epi32(a.v, kShift)};
+  }
+  // The same, and then the bits of `mask`.
   template <int kShift>
   [[gnu::always_inline]] static Bytes ShiftWordsAnd(Bytes a, uint32_t mask) {
     if constexpr (kShift > 0) a.v = _mm512_slli_epi32(a.v, kShift);
@@ -34,21 +44,32 @@ struct VecQ8Grid : VecQ8 {
   [[gnu::always_inline]] static Bytes Xor(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
   [[gnu::always_inline]] static F32 WordsToFloat(Bytes a) { return {_mm512_cvtepi32_ps(a.v)}; }
 
-  // Of each lane, whether bits 4 * kHalf.. of its byte kByte are set: one for each of the lane's four bytes.
-  template <int kByte, int kHalf>
-  [[gnu::always_inline]] static Mask BitsOfByte(Bytes a) {
-    return {_mm512_test_epi8_mask(SpreadByte<kByte>(a).v,
-                                  _mm512_set1_epi32(kHalf == 0 ? 0x08040201 : static_cast<int>(0x80402010)))};
+  // Codes that are negative where bit kBit of a byte of `plane` is set.
+  template <int kBit>
+  [[gnu::always_inline]] static SignedCodes WithSigns(Bytes magnitudes, Bytes plane) {
+    return {magnitudes, {_mm512_test_epi8_mask(plane.v, _mm512_set1_epi8(static_cast<char>(1 << kBit)))}};
   }
+  [[gnu::always_inline]] static Bytes AddTo(int center, SignedCodes a) {
+    const __m512i c = _mm512_set1_epi8(static_cast<char>(center));
+    const __m512i m = a.magnitudes.v;
+    return {_mm512_mask_sub_epi8(_mm512_add_epi8(c, m), a.negative.k, c, m)};
+  }
+  // As ByteDot, of signed codes: the signs go to the activations.
+  template <int kMaxMagnitude>
+  struct SignedDot : ByteDot {
+    using Weight = SignedCodes;
+    [[gnu::always_inline]] static Weight Prepare(SignedCodes w) { return w; }
+    template <int kStep, int kSteps>
+    [[gnu::always_inline]] void Add(Weight w, Bytes x) {
+      const __m512i signed_x = _mm512_mask_sub_epi8(x.v, w.negative.k, _mm512_setzero_si512(), x.v);
+      ints = _mm512_dpbusd_epi32(ints, w.magnitudes.v, signed_x);
+    }
+  };
+
   // Of each lane, whether bit kBit is set, four times.
   template <int kBit>
   [[gnu::always_inline]] static Mask LanesWithBit(Bytes a) {
     return {_mm512_test_epi8_mask(SpreadByte<kBit / 8>(a).v, _mm512_set1_epi8(static_cast<char>(1 << kBit % 8)))};
-  }
-  // center - a for bytes that the mask has, center + a for others.
-  [[gnu::always_inline]] static Bytes AddOrSubtract(int center, Bytes a, Mask negative) {
-    const __m512i c = _mm512_set1_epi8(static_cast<char>(center));
-    return {_mm512_mask_sub_epi8(_mm512_add_epi8(c, a.v), negative.k, c, a.v)};
   }
   // a + with for bytes that the mask has, a + without for others.
   [[gnu::always_inline]] static Bytes AddOneOfTwo(Bytes a, int without, int with, Mask mask) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/generic/matmul_q8_decoded.h"
+#include "kernels/generic/matmul_q8_looked_up.h"
 #include "kernels/generic/matmul_q8_tile.h"
 #include "kernels/generic/matmul_q8_tokens.h"
 #include "kernels/generic/matmul_store.h"
@@ -14,8 +15,9 @@
 // The product of packed block types with Q8 activations: of vectors V of an instruction set and codec W of a type.
 //
 // Few tokens (decode): weights are decoded in registers as they stream from memory, once for every kDirectTile tokens.
-// Bound by memory: panel_bytes for each panel. Where codes are looked up (generic/matmul_codec_grid.h) a stretch of
-// columns is decoded into the first-level cache once for all these tokens; bound by the look-ups.
+// Bound by memory: panel_bytes for each panel. Where codes are looked up (generic/matmul_q8_looked_up.h) they are so
+// for up to kMaxLookedUpTokens of them; of more tokens, a stretch of columns is decoded into the first-level cache once
+// for all. Bound by the look-ups.
 //
 // Many tokens (prefill, large batches): of a group of panels and a chunk of tokens, a stretch of columns at a time is
 // decoded into the first-level cache and multiplied with all tokens of the chunk. Weights come from memory once for a
@@ -38,8 +40,12 @@ class MatmulQ8 {
     const int64_t most = args.second_terms.q8 == nullptr ? W::kMaxDirectTokens : kMaxDirectTokensOfTwoTerms;
     if (args.num_tokens <= most) {
       for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
-        if constexpr (DecodesBlocks<W>) {
-          MultiplyFewDecoded(args, panel);
+        if constexpr (LooksUp<W>) {
+          if (args.second_terms.q8 == nullptr && args.num_tokens <= kMaxLookedUpTokens) {
+            MultiplyLookedUp(args, panel);
+          } else {
+            MultiplyFewDecoded(args, panel);
+          }
         } else {
           MultiplyDirect(args, panel);
         }
@@ -156,6 +162,29 @@ class MatmulQ8 {
       } else {
         MultiplyDirectTile<1>(args, panel, token);
       }
+    }
+  }
+
+  template <int kTokens>
+  [[gnu::noinline]] static void MultiplyLookedUpTile(const MatmulArgs& args, int64_t panel) {
+    alignas(64) float sums[kTokens * V::kRows];
+    Unroll<kTokens * V::kVecs>([&](auto i) ADIT_INLINE_LAMBDA { F32::Store(sums + i.value * V::kLanes, F32::Zero()); });
+    AddLookedUpTile<V, W, kTokens>(PanelAt(args, panel, 0), args.num_cols / kRecordCols,
+                                   RowsAt<W>(args.activations, args.num_cols, 0, 0), sums);
+    StoreOutputs<F32, V::kVecs>(args, 0, kTokens, panel * V::kRows, sums);
+  }
+
+  static void MultiplyLookedUp(const MatmulArgs& args, int64_t panel) {
+    static_assert(kMaxLookedUpTokens == 4);
+    switch (args.num_tokens) {
+      case 1:
+        return MultiplyLookedUpTile<1>(args, panel);
+      case 2:
+        return MultiplyLookedUpTile<2>(args, panel);
+      case 3:
+        return MultiplyLookedUpTile<3>(args, panel);
+      default:
+        return MultiplyLookedUpTile<4>(args, panel);
     }
   }
 

@@ -56,10 +56,10 @@ struct PanelPosition {
   const std::byte* records;
 };
 
-// Whether W has DecodeBlock (generic/matmul_codec_grid.h) in the place of Codes and Scale.
+// Whether W has ForQuads (generic/matmul_codec_grid.h) in the place of Codes and Scale.
 template <class W>
-concept DecodesBlocks = requires {
-  W::kDecodesBlocks;
+concept LooksUp = requires {
+  W::kLooksUp;
 };
 
 // Decodes a block of 32 columns: codes [8 quads][kRows][4], and scales and minima as floats.
@@ -82,6 +82,27 @@ template <class V, class W>
   });
 }
 
+// The same where codes are looked up.
+template <class V, class W>
+[[gnu::always_inline]] inline void DecodeLookedUp(PanelPosition from, int block, std::byte* codes, float* floats) {
+  using F32 = typename V::F32;
+  alignas(64) typename W::Group index[V::kVecs][W::kNumGroups + 1];
+  for (int v = 0; v < V::kVecs; ++v) W::MakeIndices(from.codes, v, index[v]);
+  for (int v = 0; v < V::kVecs; ++v) {
+    F32 scale[W::kSubBlocks];
+    F32 min[W::kSubBlocks];
+    W::LoadScales(from.codes, from.records, block, v, scale, min);
+    Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
+      float* to = floats + sub.value * V::kRows + v * V::kLanes;
+      F32::Store(to, scale[sub.value]);
+      if constexpr (W::kHasMin) F32::Store(to + W::kSubBlocks * V::kRows, min[sub.value]);
+    });
+    W::ForQuads(from.codes, v, index[v], [&](auto quad, auto weight) ADIT_INLINE_LAMBDA {
+      V::Store(codes + quad.value * V::kQuadBytes + v * V::kLanes * 4, W::ToCodes(weight));
+    });
+  }
+}
+
 // Decodes num_records records of W and prefetches as many from `next`, which are to be decoded after them.
 template <class V, class W>
 [[gnu::always_inline]] inline void DecodeStretch(PanelPosition from, PanelPosition next, int64_t num_records,
@@ -93,8 +114,8 @@ template <class V, class W>
     const auto record = W::LoadRecord(from.records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(next.codes + byte);
-      if constexpr (DecodesBlocks<W>) {
-        W::DecodeBlock(from.codes, from.records, block, codes, floats);
+      if constexpr (LooksUp<W>) {
+        DecodeLookedUp<V, W>(from, block, codes, floats);
       } else {
         DecodeColumns<V, W>(from, record, block, codes, floats);
       }
