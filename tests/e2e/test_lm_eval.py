@@ -20,9 +20,13 @@ def encode(server, text):
     return server.json("POST", "/tokenize", {"prompt": text, "add_special_tokens": False})["tokens"]
 
 
+def name(server):
+    return server.json("GET", "/v1/models")["data"][0]["id"]
+
+
 def score(server, prompts):
     """What the harness sends for log-likelihoods."""
-    return server.json("POST", "/v1/completions", {"model": "m", "prompt": prompts, "temperature": 0, "max_tokens": 1,
+    return server.json("POST", "/v1/completions", {"model": name(server), "prompt": prompts, "temperature": 0, "max_tokens": 1,
                                                    "logprobs": 1, "seed": 1234, "echo": True})
 
 
@@ -83,7 +87,7 @@ def test_texts_do_as_well_as_ids(server):
 
 def test_generation_stops_where_the_task_says(server):
     answer = server.json("POST", "/v1/completions", {
-        "model": "m", "prompt": [encode(server, "Question: What is two and two?\nAnswer:")], "max_tokens": 24,
+        "model": name(server), "prompt": [encode(server, "Question: What is two and two?\nAnswer:")], "max_tokens": 24,
         "temperature": 0, "stop": ["\n", "Question:"], "seed": 1234})
     text = answer["choices"][0]["text"]
     assert "\n" not in text and "Question:" not in text and text.strip()
