@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -21,7 +22,8 @@ TextWindows Windows() { return {.tokens = {0, 1, 2, 3, 4, 0, 1, 1, 2, 2, 3, 3}, 
 
 std::vector<float> Row(int i) { return {static_cast<float>(i), -2.0f, 0.5f * static_cast<float>(i), 3.0f, -40.0f}; }
 
-std::string Path() { return testing::TempDir() + "base_logits_test_file"; }
+// Of this process: tests run beside each other.
+std::string Path() { return testing::TempDir() + "base_logits_" + std::to_string(getpid()); }
 
 std::string Written() {
   Result<BaseLogitsWriter> writer = BaseLogitsWriter::Create(Path(), Windows(), 5);

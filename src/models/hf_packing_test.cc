@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -74,7 +75,10 @@ std::vector<float> RandomMatrix() {
 
 class HfPackingTest : public testing::TestWithParam<PackingCase> {
  protected:
-  HfPackingTest() : folder_(testing::TempDir() + "hf_packing") { std::filesystem::remove_all(folder_); }
+  // Tests run beside each other, and their names hold slashes.
+  HfPackingTest() : folder_(testing::TempDir() + "hf_packing_" + std::to_string(getpid())) {
+    std::filesystem::remove_all(folder_);
+  }
   ~HfPackingTest() override { std::filesystem::remove_all(folder_); }
 
   static std::vector<std::byte> Blocks(const GroupScales& groups, const std::vector<float>& values) {
