@@ -323,7 +323,7 @@ def test_what_does_not_fit_is_told(adit, np, full, tmp_path, text):
     assert "gptq" in adit.fails(2, "quantize", full, out, "W2A16", "--format", "awq")
     assert "W8A8" in adit.fails(2, "quantize", full, out, "W4A16", "--method", "smoothquant", "--calib", text)
     assert "multiple of 32" in adit.fails(2, "quantize", full, out, "W4A16", "--group-size", "48")
-    assert "type of GGUF" in adit.fails(2, "quantize", full, tmp_path / "x.gguf", "q4_0", "--format", "awq")
+    assert "types of GGUF" in adit.fails(2, "quantize", full, tmp_path / "x.gguf", "q4_0", "--format", "awq")
     broken = tmp_path / "broken"
     shutil.copytree(full, broken)
     data = bytearray((broken / "model.safetensors").read_bytes())
