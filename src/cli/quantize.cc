@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +33,7 @@
 #include "quant/calibrated_model.h"
 #include "quant/folder_scheme.h"
 #include "quant/importance.h"
+#include "quant/layer_rounder.h"
 #include "quant/mix.h"
 #include "quant/scheme.h"
 
@@ -232,6 +233,38 @@ Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, c
   return out;
 }
 
+Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model,
+                                const std::vector<formats::TensorRetyping>& retypings,
+                                const std::optional<GroupScales>& groups, ProgressBar& bar, WorkerTeam& team) {
+  const auto show = [&bar](double share) -> Status {
+    if (PendingInterrupt() != 0) return Cancelled("quantize: interrupted");
+    bar.Update(share);
+    return Status();
+  };
+  RoundedModel rounded{.model = nullptr, .hooks = {}, .finished = [] {}};
+  if (!NeedsCalibration(options)) {
+    ADIT_ASSIGN_OR_RETURN(rounded.model, formats::Retyped(std::move(model), retypings));
+    rounded.hooks.progress = show;
+    return rounded;
+  }
+  ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
+  ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
+  const quant::RoundingOptions rounding{
+      .gptq = options.gptq, .awq = options.awq, .smooth = options.smooth, .groups = groups, .gptq_options = {}};
+  ADIT_ASSIGN_OR_RETURN(
+      std::unique_ptr<quant::CalibratedModel> calibrated,
+      quant::CalibratedModel::Create(
+          std::move(model), retypings, std::move(text),
+          {.rounding = rounding, .resume_folder = options.resume_folder.value_or(""), .progress = show}, *kernels,
+          team));
+  rounded.finished = [&calibrated = *calibrated] { calibrated.RemoveKeptLayers(); };
+  rounded.hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
+    return calibrated.Prepare(tensor);
+  };
+  rounded.model = std::move(calibrated);
+  return rounded;
+}
+
 Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> model, OpenModel(options.model));
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team,
@@ -246,37 +279,13 @@ Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
     return sizes;
   }
   ProgressBar bar(Stderr(), "Quantising");
-  const auto show = [&bar](double share) -> Status {
-    if (PendingInterrupt() != 0) return Cancelled("quantize: interrupted");
-    bar.Update(share);
-    return Status();
-  };
-  engine::ExportHooks hooks;
-  std::function<void()> finished = [] {};
-  if (NeedsCalibration(options)) {
-    ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
-    ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
-    ADIT_ASSIGN_OR_RETURN(std::unique_ptr<quant::CalibratedModel> calibrated,
-                          quant::CalibratedModel::Create(
-                              std::move(model), plan.tensors, std::move(text),
-                              {.rounding = {.gptq = options.gptq, .awq = options.awq, .groups = {}, .gptq_options = {}},
-                               .resume_folder = options.resume_folder.value_or(""),
-                               .progress = show},
-                              *kernels, *team));
-    finished = [&calibrated = *calibrated] { calibrated.RemoveKeptLayers(); };
-    hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
-      return calibrated.Prepare(tensor);
-    };
-    model = std::move(calibrated);
-  } else {
-    ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), plan.tensors));
-    hooks.progress = show;
-  }
-  const Status written = engine::WriteGguf(*model, options.output, notes, *team, hooks);
+  ADIT_ASSIGN_OR_RETURN(const RoundedModel rounded,
+                        RoundModel(options, std::move(model), plan.tensors, /*groups=*/std::nullopt, bar, *team));
+  const Status written = engine::WriteGguf(*rounded.model, options.output, notes, *team, rounded.hooks);
   if (written.code() == StatusCode::kCancelled) return written;
   if (!written.ok()) return InsideModel(written);
-  finished();
-  sizes.after = SizesOf(*model);
+  rounded.finished();
+  sizes.after = SizesOf(*rounded.model);
   return sizes;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <csignal>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,11 +16,7 @@
 #include "cli/signals.h"
 #include "cli/window_run.h"
 #include "engine/hf_export.h"
-#include "formats/retyped_model.h"
-#include "kernels/dispatch.h"
-#include "quant/calibrated_model.h"
 #include "quant/folder_scheme.h"
-#include "quant/layer_rounder.h"
 
 namespace adit::cli {
 namespace {
@@ -73,38 +68,13 @@ Result<int> QuantizeToFolder(const QuantizeOptions& options, std::unique_ptr<for
                         WorkerTeam::Create(options.threads.value_or(NumAvailableCpus())));
   ProgressBar bar(Stderr(), "Quantising");
   const InterruptScope interrupts{SIGINT, SIGTERM};
-  const auto show = [&bar](double share) -> Status {
-    if (PendingInterrupt() != 0) return Cancelled("quantize: interrupted");
-    bar.Update(share);
-    return Status();
-  };
-  engine::ExportHooks hooks;
-  std::function<void()> finished = [] {};
-  if (NeedsCalibration(options)) {
-    ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
-    ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
-    const quant::RoundingOptions rounding{
-        .gptq = options.gptq, .awq = options.awq, .smooth = options.smooth, .groups = type.groups, .gptq_options = {}};
-    ADIT_ASSIGN_OR_RETURN(
-        std::unique_ptr<quant::CalibratedModel> calibrated,
-        quant::CalibratedModel::Create(
-            std::move(model), retypings, std::move(text),
-            {.rounding = rounding, .resume_folder = options.resume_folder.value_or(""), .progress = show}, *kernels,
-            *team));
-    finished = [&calibrated = *calibrated] { calibrated.RemoveKeptLayers(); };
-    hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
-      return calibrated.Prepare(tensor);
-    };
-    model = std::move(calibrated);
-  } else {
-    ADIT_ASSIGN_OR_RETURN(model, formats::Retyped(std::move(model), retypings));
-    hooks.progress = show;
-  }
-  const Result<size_t> written =
-      engine::WriteHfFolder(*model, options.output, {.packing = type.packing, .dtype = std::nullopt}, *team, hooks);
+  ADIT_ASSIGN_OR_RETURN(const RoundedModel rounded,
+                        RoundModel(options, std::move(model), retypings, type.groups, bar, *team));
+  const Result<size_t> written = engine::WriteHfFolder(
+      *rounded.model, options.output, {.packing = type.packing, .dtype = std::nullopt}, *team, rounded.hooks);
   if (written.status().code() == StatusCode::kCancelled) return Ended(written.status());
   if (!written.ok()) return InsideModel(written.status());
-  finished();
+  rounded.finished();
   ADIT_RETURN_IF_ERROR(TellFolder(before_bytes, *written));
   return kExitOk;
 }

@@ -1,12 +1,20 @@
 #ifndef ADIT_CLI_QUANTIZE_RUN_H_
 #define ADIT_CLI_QUANTIZE_RUN_H_
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "adit/status.h"
+#include "base/worker_team.h"
 #include "cli/options.h"
+#include "cli/progress_bar.h"
+#include "engine/gguf_export.h"
 #include "formats/gguf.h"
+#include "formats/retyped_model.h"
 #include "quant/layer_pass.h"
+#include "tensor/encode_groups.h"
 
 // The two ways of adit quantize: to a GGUF file (quantize.cc) and to a Hugging Face folder (quantize_folder.cc).
 namespace adit::cli {
@@ -15,6 +23,17 @@ namespace adit::cli {
 bool NeedsCalibration(const QuantizeOptions& options);
 // The tokens of the text, in windows.
 Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, const formats::GgufFile& model);
+// A model whose weights are rounded as they are read.
+struct RoundedModel {
+  std::unique_ptr<formats::GgufFile> model;
+  engine::ExportHooks hooks;       // that a writer of `model` has to be given
+  std::function<void()> finished;  // to be called when all is written: what a stopped run would go on from is removed
+};
+// `model` with the tensors of `retypings`, rounded by the options' method. `groups`: those of tensors that become Int4
+// or Int8. `retypings`, `bar` and `team` outlive the result. Writing ends as cancelled when a signal has come.
+Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model,
+                                const std::vector<formats::TensorRetyping>& retypings,
+                                const std::optional<GroupScales>& groups, ProgressBar& bar, WorkerTeam& team);
 // Writes the folder, for a type of FolderTypeNames. The exit code.
 Result<int> QuantizeToFolder(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model);
 

@@ -45,10 +45,8 @@ class TextReader {
   size_t num_texts() const { return wish_.request.texts.size(); }
 
   void AddText(const Json& text, const std::string& param, std::optional<int64_t> cut_to = std::nullopt) {
-    if (!text.is_string()) return fields_.FailType(param, text, "a string");
-    const auto& bytes = text.get_ref<const std::string&>();
-    if (bytes.empty()) return fields_.Fail("invalid_value", param, fmt::format("'{}' is empty", param));
-    AddTokens(Encode(bytes), param, cut_to);
+    std::vector<int32_t> tokens = TextTokens(text, param);
+    if (!fields_.error()) AddTokens(std::move(tokens), param, cut_to);
   }
 
   // The two as one, the second without the mark that texts begin with. The second is cut where the pair is to be.
@@ -120,19 +118,16 @@ class TextReader {
   }
 
  private:
-  std::vector<int32_t> Encode(const std::string& text) const {
-    return model_.api.tokenizer.Encode(text, /*parse_special=*/false, add_special_);
-  }
-
-  // Empty after an error.
+  // Not to be used after an error.
   std::vector<int32_t> TextTokens(const Json& text, const std::string& param) {
     if (!text.is_string()) {
       fields_.FailType(param, text, "a string");
       return {};
     }
     const auto& bytes = text.get_ref<const std::string&>();
-    std::vector<int32_t> tokens = Encode(bytes);
-    if (bytes.empty() || tokens.empty()) fields_.Fail("invalid_value", param, fmt::format("'{}' is empty", param));
+    if (bytes.empty()) fields_.Fail("invalid_value", param, fmt::format("'{}' is empty", param));
+    std::vector<int32_t> tokens = model_.api.tokenizer.Encode(bytes, /*parse_special=*/false, add_special_);
+    if (tokens.empty()) fields_.Fail("invalid_value", param, fmt::format("'{}' has no tokens", param));
     return tokens;
   }
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 from conftest import read_safetensors
+from quantised import full, kld, text, types  # noqa: F401
 
-TEXT = "The quick brown fox jumps over the lazy dog, and then it sleeps until the morning comes again. " * 40
 TOKENS = "5,6,7,8,9,300,1,2"
 SAMPLES = ["Hello, world! It's 12345.", "  two  spaces\n\n\ttab", "déjà vu 日本語 😀"]
 
@@ -21,29 +21,8 @@ GGUF_FILES = [("llama", "model-f32.gguf"), ("llama_spm", "model-bf16.gguf"), ("l
 
 
 @pytest.fixture
-def text(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text(TEXT)
-    return path
-
-
-@pytest.fixture
-def full(oracle):
-    return oracle / "models" / "llama_q"
-
-
-@pytest.fixture
 def np():
     return pytest.importorskip("numpy", reason="scripts/setup test installs it")
-
-
-def types(adit, model):
-    return {tensor["name"]: tensor["type"] for tensor in json.loads(adit.ok("show", model, "--json"))["tensors"]}
-
-
-def kld(adit, model, base, text, *flags):
-    out = adit.ok("eval", "kld", model, "--base", base, "-f", text, "--ctx", "64", "--json", *flags)
-    return json.loads(out)["mean_kld"]
 
 
 def logits(adit, model, path):

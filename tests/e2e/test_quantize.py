@@ -8,29 +8,7 @@ import time
 
 import pytest
 from conftest import read_safetensors
-
-TEXT = "The quick brown fox jumps over the lazy dog, and then it sleeps until the morning comes again. " * 40
-
-
-@pytest.fixture
-def text(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text(TEXT)
-    return path
-
-
-@pytest.fixture
-def full(oracle):
-    return oracle / "models" / "llama_q"
-
-
-def types(adit, model):
-    return {tensor["name"]: tensor["type"] for tensor in json.loads(adit.ok("show", model, "--json"))["tensors"]}
-
-
-def kld(adit, model, base, text):
-    out = adit.ok("eval", "kld", model, "--base", base, "-f", text, "--ctx", "64", "--json", "--isa", "ref")
-    return json.loads(out)["mean_kld"]
+from quantised import TEXT, full, kld_of_reference as kld, text, types  # noqa: F401
 
 
 def test_a_mix_gives_each_matrix_its_type(adit, full, tmp_path, text):

@@ -3,6 +3,7 @@ import json
 import re
 
 import pytest
+from quantised import full, kld_of_reference as kld  # noqa: F401
 
 TEXT = "The quick brown fox jumps over the lazy dog, and then it sleeps until the morning comes again. "
 WORDS = "One two three four five six seven eight nine ten, and all of them walk over the hill in a long line. "
@@ -13,16 +14,6 @@ def text(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text((TEXT + WORDS) * 40)
     return path
-
-
-@pytest.fixture
-def full(oracle):
-    return oracle / "models" / "llama_q"
-
-
-def kld(adit, model, base, text):
-    out = adit.ok("eval", "kld", model, "--base", base, "-f", text, "--ctx", "64", "--json", "--isa", "ref")
-    return json.loads(out)["mean_kld"]
 
 
 def bits(adit, model):
