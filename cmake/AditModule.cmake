@@ -113,7 +113,7 @@ function(adit_compile_together target)
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # It takes what a file has for itself for what a header has.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)

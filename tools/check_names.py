@@ -6,7 +6,8 @@ usage: tools/check_names.py [ROOT]
 ROOT is the repository by default. The files of a folder under src/ are compiled together, its tests apart from the rest
 (adit_compile_together in cmake/AditModule.cmake), so what each has for itself has to have a name of its own; functions
 with other parameters may share one. The instruction sets of src/kernels are compiled file by file. Prints one line for
-each such name, "folder: name: files", and exits 1 if there is any.
+each such name, "folder: name: files", and exits 1 if there is any. A type of an unnamed namespace that is called as one
+that a header of the folder declares is found too: another file of the batch includes that header.
 """
 import collections
 import pathlib
@@ -56,6 +57,11 @@ def clashes(files):
             yield name, everyone
 
 
+def types_of(header):
+    """Names of the types that a formatted header declares outside of other types."""
+    return {match[1] for line in header.splitlines() if (match := TYPE.match(line))}
+
+
 def main(arguments):
     root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
     folders = collections.defaultdict(dict)
@@ -70,6 +76,12 @@ def main(arguments):
         for name, holders in clashes(files):
             print(f"{folder}: {name}: {', '.join(holders)}")
             count += 1
+        own = {(name, file) for file, text in files.items() for name, mark in declared(text) if mark == "type"}
+        for header in sorted((root / folder.removesuffix(" (tests)")).glob("*.h")):
+            for name, file in sorted(own):
+                if name in types_of(header.read_text()):
+                    print(f"{folder}: {name}: {file}, {header.name}")
+                    count += 1
     print(f"names: {sum(map(len, folders.values()))} files, {count} clashes")
     return 1 if count else 0
 

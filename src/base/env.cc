@@ -37,6 +37,9 @@ std::optional<std::string> HubTokenFile() {
   return InCache("huggingface/token");
 }
 
+std::optional<std::string> CertificateFile() { return Get("SSL_CERT_FILE"); }
+std::optional<std::string> CertificateFolder() { return Get("SSL_CERT_DIR"); }
+
 std::optional<std::string> ServerUrl() { return Get("ADIT_URL"); }
 std::optional<std::string> ServerKey() { return Get("ADIT_API_KEY"); }
 

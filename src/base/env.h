@@ -27,6 +27,11 @@ std::optional<std::string> HubToken();
 // XDG_CACHE_HOME or ~/.cache.
 std::optional<std::string> HubTokenFile();
 
+// SSL_CERT_FILE, SSL_CERT_DIR: the certificates that servers are trusted by, as OpenSSL names them. libcurl reads the
+// names of proxies by itself.
+std::optional<std::string> CertificateFile();
+std::optional<std::string> CertificateFolder();
+
 // ADIT_URL, ADIT_API_KEY: the server that commands talk to, and the key that they show it.
 std::optional<std::string> ServerUrl();
 std::optional<std::string> ServerKey();

@@ -13,7 +13,6 @@ namespace {
 
 constexpr long kConnectMs = 10'000;
 constexpr long kMaxIdleConnections = 8192;  // that stay open for requests to come
-constexpr size_t kMaxGetBytes = size_t{4} << 20;
 
 std::string FailureName(CURLcode code) {
   switch (code) {
@@ -150,22 +149,6 @@ void HttpClient::TakeEnds(const OnEnd& on_end) {
     told_ = true;
     on_end(id, {.status = status, .failure = FailureName(result)});
   }
-}
-
-Result<std::string> HttpGet(const std::string& url, const std::string& api_key, double timeout_s) {
-  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<HttpClient> client, HttpClient::Create(timeout_s, api_key));
-  ADIT_RETURN_IF_ERROR(client->Start(0, url, nullptr));
-  std::string body;
-  HttpEnd ended;
-  const auto on_bytes = [&body](int64_t, int64_t, std::string_view bytes) {
-    body += bytes.substr(0, kMaxGetBytes - std::min(body.size(), kMaxGetBytes));
-  };
-  while (client->num_active() > 0) {
-    ADIT_RETURN_IF_ERROR(client->Run(1.0, on_bytes, [&ended](int64_t, const HttpEnd& end) { ended = end; }));
-  }
-  if (!ended.failure.empty()) return Io("{}: {}", url, ended.failure);
-  if (ended.status != 200) return Io("{}: status {}", url, ended.status);
-  return body;
 }
 
 }  // namespace adit::cli

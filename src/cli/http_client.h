@@ -53,9 +53,6 @@ class HttpClient {
   bool told_ = false;
 };
 
-// The whole body of what a GET gives. Io, with the reason, for anything but 200.
-Result<std::string> HttpGet(const std::string& url, const std::string& api_key, double timeout_s);
-
 }  // namespace adit::cli
 
 #endif  // ADIT_CLI_HTTP_CLIENT_H_

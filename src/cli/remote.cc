@@ -32,7 +32,7 @@ Result<OrderedJson> AskServer(const std::optional<std::string>& url, const char*
   target.target += path;
   const Result<hub::HttpAnswer> answer =
       hub::ExchangeText({.method = method, .url = target, .token = env::ServerKey().value_or(""), .body = body},
-                        {.silence_timeout_s = 600.0}, kMaxAnswerBytes);
+                        {.silence_timeout_s = 600.0, .use_proxies = false}, kMaxAnswerBytes);
   if (!answer.ok()) return answer.status();
   OrderedJson json = OrderedJson::parse(answer->body, nullptr, /*allow_exceptions=*/false);
   if (answer->status == 200 && json.is_object()) return json;

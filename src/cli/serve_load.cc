@@ -16,6 +16,7 @@
 #include "cli/printable.h"
 #include "cli/prompt_words.h"
 #include "cli/streamed_answer.h"
+#include "hub/http_client.h"
 #include "sched/arrival_feed.h"
 #include "sched/outcome_log.h"
 #include "sched/timeline.h"
@@ -29,6 +30,7 @@ using sched::Ending;
 
 constexpr size_t kMaxErrorBytes = 64 << 10;
 constexpr size_t kMaxModelBytes = 256;
+constexpr size_t kMaxModelsBytes = size_t{4} << 20;
 
 // What a request that was refused counts as, beside the error by its name.
 Ending EndingOfStatus(int64_t status, const std::string& name) {
@@ -259,8 +261,12 @@ Result<std::string> ParseServerUrl(const std::string& url) {
 }
 
 Result<std::optional<std::string>> FirstModelOf(const ServeTarget& target) {
-  ADIT_ASSIGN_OR_RETURN(const std::string body, HttpGet(target.url + "/models", target.api_key, 30.0));
-  const Result<Json> json = server::ParseJson(body);
+  ADIT_ASSIGN_OR_RETURN(hub::Url url, hub::ParseUrl(target.url + "/models"));
+  ADIT_ASSIGN_OR_RETURN(
+      const hub::HttpAnswer answer,
+      hub::ExchangeText({.url = std::move(url), .token = target.api_key}, {.use_proxies = false}, kMaxModelsBytes));
+  if (answer.status != 200) return Io("{}/models: status {}", target.url, answer.status);
+  const Result<Json> json = server::ParseJson(answer.body);
   const auto first = Json::json_pointer("/data/0/id");
   if (!json.ok() || !json->contains(first) || !(*json)[first].is_string()) return std::optional<std::string>();
   std::string id = (*json)[first].get<std::string>();

@@ -1,216 +1,232 @@
 #include "hub/http_client.h"
 
+#include <curl/curl.h>
 #include <fmt/core.h>
-#include <openssl/ssl.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/buffer_body.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
-#include <chrono>
-#include <optional>
+#include <cmath>
+#include <cstring>
+#include <memory>
 
+#include "base/clock.h"
+#include "base/env.h"
 #include "base/error.h"
 
 namespace adit::hub {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-using asio::ip::tcp;
-using boost::system::error_code;
-
 constexpr size_t kMaxHeaderBytes = 64 << 10;
 constexpr size_t kMaxErrorBytes = 16 << 10;
-constexpr std::chrono::milliseconds kBetweenLooks{100};
-
-std::chrono::nanoseconds Seconds(double seconds) {
-  return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
-}
+constexpr long kReadBytes = 256 << 10;  // at once, of a body
+constexpr int kBetweenLooksMs = 100;
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// One connection and what is asked over it. The calls of Asio are asynchronous so that they have timeouts, and each is
-// waited for.
-class Connection {
- public:
-  Connection(const Url& url, const HttpLimits& limits) : url_(url), limits_(limits) {}
+bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
-  Status Open();
-  Status Send(const HttpWish& wish, bool with_token);
-  // The head of the answer; the body goes to `sink` if it is a success.
-  Result<HttpAnswer> Receive(const HttpSink& sink);
+// A request to one server and what has come of its answer.
+class HttpTransfer {
+ public:
+  HttpTransfer(const Url& url, const HttpLimits& limits, const HttpSink& sink)
+      : url_(url), limits_(limits), sink_(sink) {}
+
+  Result<HttpAnswer> Run(const HttpWish& wish, bool with_token);
 
  private:
-  // Starts an operation by `start`, which is given what to call at its end, and waits for it.
-  template <typename Start>
-  Status Wait(const char* what, double timeout_s, Start start);
-  Status Failed(const char* what, const error_code& error) const {
-    if (error == beast::error::timeout) {
-      return Io("{}: {}: nothing came for too long", url_.Authority(), what);
-    }
-    return Io("{}: {}: {}", url_.Authority(), what, error.message());
+  template <typename Value>
+  void Set(CURLoption option, Value value) {
+    if (set_ == CURLE_OK) set_ = curl_easy_setopt(easy_.get(), option, value);
   }
-  Status Greet();
-  beast::tcp_stream& tcp_layer() { return tls_ ? beast::get_lowest_layer(*tls_) : *plain_; }
-  Status ReceiveBody(http::response_parser<http::buffer_body>& parser, HttpAnswer& answer, const HttpSink& sink);
-  // Calls `call` with the stream that bytes go through.
-  template <typename Call>
-  void WithStream(Call call) {
-    if (tls_) {
-      call(*tls_);
-    } else {
-      call(*plain_);
-    }
-  }
+  void AddHeader(const std::string& line);
+  void SetUp(const HttpWish& wish, bool with_token);
+  // Sends and receives until all is there, or something ends it.
+  CURLcode Perform();
+  Status Failed(CURLcode code) const;
+  // Both give what libcurl shall take as read: less than `bytes` holds ends the transfer.
+  size_t TakeHeader(std::string_view bytes);
+  size_t TakeBody(std::string_view bytes);
 
   const Url& url_;
   const HttpLimits& limits_;
-  asio::io_context context_;
-  std::optional<asio::ssl::context> tls_context_;
-  std::optional<beast::tcp_stream> plain_;
-  std::optional<beast::ssl_stream<beast::tcp_stream>> tls_;
-  beast::flat_buffer buffer_{kMaxHeaderBytes};
+  const HttpSink& sink_;
+  HttpAnswer answer_;
+  size_t header_bytes_ = 0;
+  bool has_enough_ = false;  // the rest of the answer is of no use
+  Status ended_;             // why we have ended it
+  double last_byte_s_ = 0.0;
+  char message_[CURL_ERROR_SIZE] = {};  // libcurl's own of an error
+  CURLcode set_ = CURLE_OK;
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_{nullptr, &curl_slist_free_all};
+  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_{nullptr, &curl_multi_cleanup};
+  // Ended before multi_ is, which it is part of.
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_{nullptr, &curl_easy_cleanup};
 };
 
-template <typename Start>
-Status Connection::Wait(const char* what, double timeout_s, Start start) {
-  std::optional<error_code> result;
-  if (plain_ || tls_) tcp_layer().expires_after(Seconds(timeout_s));
-  start([&result](const error_code& error, auto&&...) { result = error; });
-  context_.restart();
-  bool cancelled = false;
-  while (!result) {
-    context_.run_for(kBetweenLooks);
-    if (cancelled || limits_.cancel == nullptr || !limits_.cancel->load(std::memory_order_relaxed)) continue;
-    cancelled = true;
-    if (plain_ || tls_) tcp_layer().cancel();
+void HttpTransfer::AddHeader(const std::string& line) {
+  curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str());
+  if (longer == nullptr) {
+    set_ = CURLE_OUT_OF_MEMORY;
+    return;
   }
-  if (cancelled) return Cancelled("stopped");
-  if (*result) return Failed(what, *result);
-  return Status();
+  (void)headers_.release();
+  headers_.reset(longer);
 }
 
-Status Connection::Open() {
-  tcp::resolver resolver(context_);
-  tcp::resolver::results_type addresses;
-  ADIT_RETURN_IF_ERROR(Wait("no such host", limits_.connect_timeout_s, [&](auto done) {
-    resolver.async_resolve(url_.host, std::to_string(url_.port),
-                           [&addresses, done](const error_code& error, tcp::resolver::results_type found) {
-                             addresses = std::move(found);
-                             done(error);
-                           });
-  }));
-  if (url_.is_tls) {
-    tls_context_.emplace(asio::ssl::context::tls_client);
-    error_code error;
-    tls_context_->set_default_verify_paths(error);
-    if (error) return Failed("no certificates to trust", error);
-    tls_.emplace(context_, *tls_context_);
-  } else {
-    plain_.emplace(context_);
+void HttpTransfer::SetUp(const HttpWish& wish, bool with_token) {
+  Set(CURLOPT_URL, url_.ToString().c_str());
+  Set(CURLOPT_PROTOCOLS_STR, "http,https");
+  Set(CURLOPT_PATH_AS_IS, 1L);
+  Set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  Set(CURLOPT_NOSIGNAL, 1L);
+  Set(CURLOPT_USERAGENT, "adit");
+  Set(CURLOPT_BUFFERSIZE, kReadBytes);
+  Set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::ceil(limits_.connect_timeout_s * 1e3)));
+  Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  if (!limits_.use_proxies) Set(CURLOPT_PROXY, "");
+  // libcurl has no eye on them, unlike OpenSSL's own tools.
+  if (const auto file = env::CertificateFile(); file) Set(CURLOPT_CAINFO, file->c_str());
+  if (const auto folder = env::CertificateFolder(); folder) Set(CURLOPT_CAPATH, folder->c_str());
+
+  AddHeader("Accept-Encoding: identity");
+  AddHeader("Connection: close");
+  AddHeader("Expect:");
+  if (with_token) AddHeader("Authorization: Bearer " + wish.token);
+  if (wish.range_end > 0) AddHeader(fmt::format("Range: bytes={}-{}", wish.range_begin, wish.range_end - 1));
+  if (!wish.body.empty()) AddHeader("Content-Type: application/json");
+  Set(CURLOPT_HTTPHEADER, headers_.get());
+  if (!wish.body.empty() || wish.method == "POST") {
+    Set(CURLOPT_POST, 1L);
+    Set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(wish.body.size()));
+    Set(CURLOPT_POSTFIELDS, wish.body.c_str());
   }
-  ADIT_RETURN_IF_ERROR(Wait("cannot connect", limits_.connect_timeout_s,
-                            [&](auto done) { tcp_layer().async_connect(addresses, done); }));
-  return tls_ ? Greet() : Status();
+  if (wish.method != "GET" && wish.method != "POST") Set(CURLOPT_CUSTOMREQUEST, wish.method.c_str());
+
+  using Callback = size_t (*)(char*, size_t, size_t, void*);
+  const Callback on_header = [](char* bytes, size_t, size_t count, void* self) {
+    return static_cast<HttpTransfer*>(self)->TakeHeader(std::string_view(bytes, count));
+  };
+  const Callback on_body = [](char* bytes, size_t, size_t count, void* self) {
+    return static_cast<HttpTransfer*>(self)->TakeBody(std::string_view(bytes, count));
+  };
+  Set(CURLOPT_HEADERFUNCTION, on_header);
+  Set(CURLOPT_HEADERDATA, this);
+  Set(CURLOPT_WRITEFUNCTION, on_body);
+  Set(CURLOPT_WRITEDATA, this);
+  Set(CURLOPT_ERRORBUFFER, &message_[0]);
 }
 
-Status Connection::Greet() {
-  error_code error;
-  tls_->set_verify_mode(asio::ssl::verify_peer, error);
-  if (!error) tls_->set_verify_callback(asio::ssl::host_name_verification(url_.host), error);
-  if (error) return Failed("TLS", error);
-  // Addresses are no names of servers.
-  error_code is_name;
-  (void)asio::ip::make_address(url_.host, is_name);
-  if (is_name && SSL_set_tlsext_host_name(tls_->native_handle(), url_.host.c_str()) != 1) {
-    return Io("{}: TLS: the name cannot be sent", url_.Authority());
+size_t HttpTransfer::TakeHeader(std::string_view bytes) {
+  last_byte_s_ = SteadySeconds();
+  header_bytes_ += bytes.size();
+  if (header_bytes_ > kMaxHeaderBytes) {
+    ended_ = Io("{}: the header of the answer is longer than {} bytes", url_.Authority(), kMaxHeaderBytes);
+    return 0;
   }
-  return Wait("TLS", limits_.connect_timeout_s,
-              [&](auto done) { tls_->async_handshake(asio::ssl::stream_base::client, done); });
+  if (bytes.starts_with("HTTP/")) {
+    // The first line, also of the answer that follows one of status 100.
+    answer_.headers.clear();
+    long status = 0;
+    (void)curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    answer_.status = static_cast<int>(status);
+    return bytes.size();
+  }
+  const size_t colon = bytes.find(':');
+  if (colon == std::string_view::npos) return bytes.size();
+  std::string name(bytes.substr(0, colon));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::string_view value = bytes.substr(colon + 1);
+  const size_t begin = value.find_first_not_of(" \t");
+  const size_t end = value.find_last_not_of(" \t\r\n");
+  value = begin == std::string_view::npos || end == std::string_view::npos || end < begin
+              ? std::string_view()
+              : value.substr(begin, end + 1 - begin);
+  answer_.headers.emplace_back(std::move(name), value);
+  return bytes.size();
 }
 
-Status Connection::Send(const HttpWish& wish, bool with_token) {
-  http::request<http::string_body> request;
-  request.method_string(wish.method);
-  request.target(url_.target);
-  request.version(11);
-  request.set(http::field::host, url_.Authority());
-  request.set(http::field::user_agent, "adit");
-  request.set(http::field::accept, "*/*");
-  request.set(http::field::accept_encoding, "identity");
-  request.set(http::field::connection, "close");
-  if (with_token) request.set(http::field::authorization, "Bearer " + wish.token);
-  if (wish.range_end > 0) {
-    request.set(http::field::range, fmt::format("bytes={}-{}", wish.range_begin, wish.range_end - 1));
-  }
-  if (!wish.body.empty()) request.set(http::field::content_type, "application/json");
-  request.body() = wish.body;
-  if (!wish.body.empty() || wish.method != "GET") request.prepare_payload();
-  return Wait("cannot send", limits_.silence_timeout_s,
-              [&](auto done) { WithStream([&](auto& stream) { http::async_write(stream, request, done); }); });
-}
-
-Result<HttpAnswer> Connection::Receive(const HttpSink& sink) {
-  http::response_parser<http::buffer_body> parser;
-  parser.header_limit(kMaxHeaderBytes);
-  parser.body_limit(boost::none);
-  ADIT_RETURN_IF_ERROR(Wait("no answer", limits_.silence_timeout_s, [&](auto done) {
-    WithStream([&](auto& stream) { http::async_read_header(stream, buffer_, parser, done); });
-  }));
-  HttpAnswer answer{.status = static_cast<int>(parser.get().result_int())};
-  for (const auto& field : parser.get().base()) {
-    std::string name(field.name_string());
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    answer.headers.emplace_back(std::move(name), field.value());
+size_t HttpTransfer::TakeBody(std::string_view bytes) {
+  last_byte_s_ = SteadySeconds();
+  if (IsSuccess(answer_.status)) {
+    ended_ = sink_(answer_, bytes);
+    return ended_.ok() ? bytes.size() : 0;
   }
   // What a redirect says beside where to is of no use.
-  if (IsRedirect(answer.status)) return answer;
-  ADIT_RETURN_IF_ERROR(ReceiveBody(parser, answer, sink));
-  return answer;
+  if (!IsRedirect(answer_.status)) answer_.body += bytes.substr(0, kMaxErrorBytes - answer_.body.size());
+  has_enough_ = IsRedirect(answer_.status) || answer_.body.size() >= kMaxErrorBytes;
+  return has_enough_ ? 0 : bytes.size();
 }
 
-Status Connection::ReceiveBody(http::response_parser<http::buffer_body>& parser, HttpAnswer& answer,
-                               const HttpSink& sink) {
-  std::vector<char> bytes(size_t{256} << 10);
-  const bool is_success = answer.status >= 200 && answer.status < 300;
-  while (!parser.is_done()) {
-    parser.get().body().data = bytes.data();
-    parser.get().body().size = bytes.size();
-    parser.get().body().more = true;
-    const Status status = Wait("the answer was cut off", limits_.silence_timeout_s, [&](auto done) {
-      WithStream([&](auto& stream) {
-        http::async_read_some(stream, buffer_, parser, [done](const error_code& error, size_t) {
-          // A full buffer is no error.
-          done(error == http::error::need_buffer ? error_code() : error);
-        });
-      });
-    });
-    const std::string_view news(bytes.data(), bytes.size() - parser.get().body().size);
-    if (is_success && !news.empty()) {
-      ADIT_RETURN_IF_ERROR(sink(answer, news));
-    } else if (!is_success) {
-      answer.body += news.substr(0, kMaxErrorBytes - std::min(kMaxErrorBytes, answer.body.size()));
+CURLcode HttpTransfer::Perform() {
+  last_byte_s_ = SteadySeconds();
+  for (int num_running = 1;;) {
+    if (curl_multi_perform(multi_.get(), &num_running) != CURLM_OK) return CURLE_FAILED_INIT;
+    if (num_running == 0) break;
+    if (curl_multi_poll(multi_.get(), nullptr, 0, kBetweenLooksMs, nullptr) != CURLM_OK) return CURLE_FAILED_INIT;
+    if (limits_.cancel != nullptr && limits_.cancel->load(std::memory_order_relaxed)) {
+      ended_ = Cancelled("stopped");
+      return CURLE_ABORTED_BY_CALLBACK;
     }
-    if (!status.ok()) return status;
-    if (!is_success && answer.body.size() >= kMaxErrorBytes) return Status();
+    curl_off_t until_sent_us = 0;
+    (void)curl_easy_getinfo(easy_.get(), CURLINFO_PRETRANSFER_TIME_T, &until_sent_us);
+    // Until then the time to connect is what limits it.
+    if (until_sent_us == 0) last_byte_s_ = SteadySeconds();
+    if (SteadySeconds() - last_byte_s_ > limits_.silence_timeout_s) {
+      ended_ = Io("{}: nothing came for more than {} seconds", url_.Authority(), limits_.silence_timeout_s);
+      return CURLE_OPERATION_TIMEDOUT;
+    }
   }
-  return Status();
+  int num_left = 0;
+  const CURLMsg* const message = curl_multi_info_read(multi_.get(), &num_left);
+  return message != nullptr && message->msg == CURLMSG_DONE ? message->data.result : CURLE_FAILED_INIT;
+}
+
+Status HttpTransfer::Failed(CURLcode code) const {
+  long os_error = 0;
+  (void)curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &os_error);
+  const char* const why = message_[0] != '\0' ? &message_[0] : curl_easy_strerror(code);
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return Io("{}: no such host: {}", url_.Authority(), why);
+    case CURLE_COULDNT_CONNECT:
+      return Io("{}: cannot connect: {}", url_.Authority(),
+                os_error != 0 ? std::strerror(static_cast<int>(os_error)) : why);
+    case CURLE_OPERATION_TIMEDOUT:
+      return Io("{}: cannot connect: {}", url_.Authority(), why);
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+      return Io("{}: {}: {}", url_.Authority(), answer_.status == 0 ? "no answer" : "the answer was cut off", why);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CACERT_BADFILE:
+      return Io("{}: TLS: {}", url_.Authority(), why);
+    default:
+      return Io("{}: {}", url_.Authority(), why);
+  }
+}
+
+Result<HttpAnswer> HttpTransfer::Run(const HttpWish& wish, bool with_token) {
+  multi_.reset(curl_multi_init());
+  easy_.reset(curl_easy_init());
+  if (multi_ == nullptr || easy_ == nullptr) return ResourceExhausted("http: no room for a request");
+  SetUp(wish, with_token);
+  if (set_ != CURLE_OK) return Internal("http: {}", curl_easy_strerror(set_));
+  if (curl_multi_add_handle(multi_.get(), easy_.get()) != CURLM_OK) {
+    return ResourceExhausted("http: no room for a request");
+  }
+  const CURLcode code = Perform();
+  Status status = has_enough_ || (code == CURLE_OK && ended_.ok()) ? Status() : ended_.ok() ? Failed(code) : ended_;
+  curl_multi_remove_handle(multi_.get(), easy_.get());
+  if (!status.ok()) return status;
+  return std::move(answer_);
+}
+
+Status StartLibrary() {
+  static const CURLcode global = curl_global_init(CURL_GLOBAL_DEFAULT);
+  return global == CURLE_OK ? Status() : ResourceExhausted("http: libcurl cannot be started");
 }
 
 }  // namespace
@@ -223,12 +239,14 @@ std::string_view HttpAnswer::Header(std::string_view name) const {
 }
 
 Result<HttpAnswer> Exchange(const HttpWish& wish, const HttpLimits& limits, const HttpSink& sink) {
+  ADIT_RETURN_IF_ERROR(StartLibrary());
+  if (std::any_of(wish.token.begin(), wish.token.end(), [](unsigned char c) { return c < 0x20; })) {
+    return InvalidArgument("a token or key for {} has no line ends", wish.url.Authority());
+  }
   Url url = wish.url;
   for (int redirects = 0; redirects <= limits.max_redirects; ++redirects) {
-    Connection connection(url, limits);
-    ADIT_RETURN_IF_ERROR(connection.Open());
-    ADIT_RETURN_IF_ERROR(connection.Send(wish, !wish.token.empty() && url.SameServer(wish.url)));
-    ADIT_ASSIGN_OR_RETURN(HttpAnswer answer, connection.Receive(sink));
+    HttpTransfer transfer(url, limits, sink);
+    ADIT_ASSIGN_OR_RETURN(HttpAnswer answer, transfer.Run(wish, !wish.token.empty() && url.SameServer(wish.url)));
     if (!IsRedirect(answer.status)) return answer;
     ADIT_ASSIGN_OR_RETURN(Url next, ParseLocation(url, answer.Header("location")));
     if (url.is_tls && !next.is_tls)

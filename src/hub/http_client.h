@@ -43,11 +43,14 @@ struct HttpLimits {
   double connect_timeout_s = 20.0;
   double silence_timeout_s = 30.0;  // without a byte of an answer
   int max_redirects = 8;
+  // Asks through the proxies that http_proxy, https_proxy, all_proxy and no_proxy name, as libcurl reads them.
+  bool use_proxies = true;
   // Ends the exchange within a fraction of a second, as Cancelled. Null: nothing does.
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// One exchange, on the calling thread. TLS servers must show a certificate that the system trusts. Io, with the
+// One exchange, on the calling thread. TLS servers must show a certificate that the system trusts, or SSL_CERT_FILE and
+// SSL_CERT_DIR where they are set. Io, with the
 // server's name and the reason, when nothing or not all comes; an answer of any status is none of its errors.
 Result<HttpAnswer> Exchange(const HttpWish& wish, const HttpLimits& limits, const HttpSink& sink);
 

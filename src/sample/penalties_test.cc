@@ -17,12 +17,12 @@ using ::testing::Pointwise;
 
 using Tokens = std::vector<int32_t>;
 
-struct History {
+struct Past {
   Tokens prompt;
   Tokens output;
 };
 
-Candidates Penalise(const SamplingParams& params, Candidates candidates, const History& history) {
+Candidates Penalise(const SamplingParams& params, Candidates candidates, const Past& history) {
   SampleScratch scratch;
   const std::unique_ptr<Processor> penalties = MakePenalties(params);
   if (penalties == nullptr) return candidates;
@@ -32,7 +32,7 @@ Candidates Penalise(const SamplingParams& params, Candidates candidates, const H
   return candidates;
 }
 
-std::vector<float> Penalise(const SamplingParams& params, const std::vector<float>& row, const History& history) {
+std::vector<float> Penalise(const SamplingParams& params, const std::vector<float>& row, const Past& history) {
   return LogitsOf(Penalise(params, MakeCandidates(row), history));
 }
 
@@ -129,7 +129,7 @@ TEST(Penalties, AgreeWithTheirDefinitionsOnRandomHistories) {
   for (int round = 0; round < 500; ++round) {
     const int64_t vocab_size = 1 + static_cast<int64_t>(rng() % 30);
     const std::vector<float> row = NormalRow(rng, vocab_size, 3);
-    History history;
+    Past history;
     for (size_t i = rng() % 20; i > 0; --i) history.prompt.push_back(static_cast<int32_t>(rng() % row.size()));
     for (size_t i = rng() % 20; i > 0; --i) history.output.push_back(static_cast<int32_t>(rng() % row.size()));
     SamplingParams params;

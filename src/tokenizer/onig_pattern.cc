@@ -164,7 +164,7 @@ class Translator {
   }
 
   Status SetMember(int& depth) {
-    constexpr int kMaxDepth = 8;
+    constexpr int kMaxSetDepth = 8;
     if (rest_.starts_with("&&")) return Refuse("an intersection of sets");
     if (rest_.starts_with("[:")) {
       const size_t close = rest_.find(":]");
@@ -173,7 +173,7 @@ class Translator {
     } else if (rest_.starts_with("[^")) {
       return Refuse("a negated set within a set");
     } else if (rest_[0] == '[') {
-      if (++depth > kMaxDepth) return Refuse("sets nested too deep");
+      if (++depth > kMaxSetDepth) return Refuse("sets nested too deep");
       rest_.remove_prefix(1);
     } else if (rest_[0] == ']') {
       if (--depth == 0) out_ += ']';

@@ -6,7 +6,9 @@ import random
 import select
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -213,20 +215,27 @@ def test_a_hub_that_leads_elsewhere_gets_nowhere(adit, hub, env, tmp_path):
     assert not list(tmp_path.rglob("evil*"))
 
 
+def make_certificate(folder, *hosts):
+    """Files of a certificate for `hosts` and of its key."""
+    certificate, key = folder / "hub.pem", folder / "hub.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", f"/CN={hosts[0]}", "-addext",
+                    "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts), "-keyout", key, "-out", certificate],
+                   check=True, capture_output=True)
+    return certificate, key
+
+
 def test_a_hub_must_show_a_certificate_that_is_trusted(adit, env, tmp_path, large):
     if not shutil.which("openssl"):
         pytest.skip("openssl is not installed")
-    certificate, key = tmp_path / "hub.pem", tmp_path / "hub.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
-                   check=True, capture_output=True)
+    certificate, key = make_certificate(tmp_path, "localhost")
     hub = Hub(tls=(certificate, key))
     hub.add("org/big-GGUF", {"big-Q8_0.gguf": large})
     secure = {**env, "HF_ENDPOINT": hub.url}
-    assert "certificate verify failed" in adit.fails(5, "pull", "org/big-GGUF", env=secure)
+    assert "self-signed certificate" in adit.fails(5, "pull", "org/big-GGUF", env=secure)
     trusting = {**secure, "SSL_CERT_FILE": str(certificate)}
     other = {**trusting, "HF_ENDPOINT": hub.url.replace("localhost", "127.0.0.1")}
-    assert "certificate verify failed" in adit.fails(5, "pull", "org/big-GGUF", env=other), "it is another's"
+    assert "127.0.0.1" in adit.fails(5, "pull", "org/big-GGUF", env=other).split("TLS: ")[1], "it is another's"
     assert contents(pulled(adit, trusting, "org/big-GGUF")) == large
     plain = Hub()
     hub.store_url = plain.url
@@ -234,6 +243,80 @@ def test_a_hub_must_show_a_certificate_that_is_trusted(adit, env, tmp_path, larg
                                        env={**trusting, "ADIT_MODELS": str(tmp_path / "other")})
     hub.close()
     plain.close()
+
+
+class Proxy:
+    """Passes what is asked of it on to the local ports of `ports`, by host; `asked` has what that was."""
+
+    def __init__(self, ports):
+        self.ports = ports
+        self.asked = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += client.recv(4096)
+        line, rest = head.split(b"\r\n", 1)
+        method, target, version = line.split(b" ")
+        self.asked.append(f"{method.decode()} {target.decode()}")
+        host = target.decode().removeprefix("http://").split("/")[0].split(":")[0]
+        server = socket.create_connection(("127.0.0.1", self.ports[host]))
+        if method == b"CONNECT":
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        else:
+            path = b"/" + target.split(b"/", 3)[3]
+            server.sendall(b" ".join([method, path, version]) + b"\r\n" + rest)
+        threading.Thread(target=self.pump, args=(server, client), daemon=True).start()
+        self.pump(client, server)
+
+    @staticmethod
+    def pump(source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def hidden(hub, scheme):
+    """Makes the hub send to its store by a name that is known to its proxy alone. Returns the proxy's ports."""
+    hub.store_url = f"{scheme}://store.invalid"
+    return {f"{name}.invalid": server.server_address[1] for name, server in zip(["hub", "store"], hub.servers)}
+
+
+def test_proxies_of_the_environment_are_used(adit, env, tmp_path, hub, large):
+    proxy = Proxy(hidden(hub, "http"))
+    behind = {**env, "HF_ENDPOINT": "http://hub.invalid", "http_proxy": proxy.url, "HF_TOKEN": "hf_secret"}
+    assert contents(pulled(adit, behind, "org/big-GGUF")) == large
+    assert any(line.startswith("GET http://hub.invalid/api/models/org/big-GGUF") for line in proxy.asked)
+    assert any(line.startswith("GET http://store.invalid/") for line in proxy.asked)
+    past = {**behind, "no_proxy": "invalid", "ADIT_MODELS": str(tmp_path / "other")}
+    assert "no such host" in adit.fails(5, "pull", "org/big-GGUF", env=past)
+
+
+def test_tls_goes_through_a_proxy(adit, env, tmp_path, large):
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
+    certificate = make_certificate(tmp_path, "hub.invalid", "store.invalid")
+    hub = Hub(tls=certificate)
+    hub.add("org/big-GGUF", {"big-Q8_0.gguf": large})
+    proxy = Proxy(hidden(hub, "https"))
+    behind = {**env, "HF_ENDPOINT": "https://hub.invalid", "https_proxy": proxy.url, "SSL_CERT_FILE": str(certificate[0])}
+    assert contents(pulled(adit, behind, "org/big-GGUF")) == large
+    assert set(proxy.asked) == {"CONNECT hub.invalid:443", "CONNECT store.invalid:443"}
+    hub.close()
 
 
 def test_two_revisions_stand_beside_each_other(adit, hub, env):

@@ -38,3 +38,11 @@ def test_a_name_that_stands_twice_is_told(kind, load_script, write_tree, capsys)
     code, told = run(load_script, write_tree(GOOD | {"src/a/three.cc": file(*lines)}), capsys)
     assert code == 1 and len(told) == 2
     assert told[0].startswith(f"src/a: {name}: ") and "three.cc" in told[0]
+
+
+def test_a_type_that_is_called_as_a_header_s_is_told(load_script, write_tree, capsys):
+    tree = GOOD | {"src/a/one.h": "namespace adit {\nclass Row {\n};\nstruct Seen;\n}\n",
+                   "src/a/three_test.cc": file("struct Row {", "};", "struct Seen {", "};"),
+                   "src/b/three.cc": file("struct Row {", "};")}
+    code, told = run(load_script, write_tree(tree), capsys)
+    assert code == 1 and told[:-1] == ["src/a (tests): Row: three_test.cc, one.h"]

@@ -6,6 +6,7 @@
 
 #include "kernels/generic/matmul_q8_decoded.h"
 #include "kernels/generic/matmul_q8_looked_up.h"
+#include "kernels/generic/matmul_q8_many.h"
 #include "kernels/generic/matmul_q8_tile.h"
 #include "kernels/generic/matmul_q8_tokens.h"
 #include "kernels/generic/matmul_store.h"
@@ -19,10 +20,7 @@
 // for up to kMaxLookedUpTokens of them; of more tokens, a stretch of columns is decoded into the first-level cache once
 // for all. Bound by the look-ups.
 //
-// Many tokens (prefill, large batches): of a group of panels and a chunk of tokens, a stretch of columns at a time is
-// decoded into the first-level cache and multiplied with all tokens of the chunk. Weights come from memory once for a
-// group of panels, activations once for a group and chunk. Bound by the operations that generic/matmul_q8_tile.h
-// counts.
+// Many tokens: generic/matmul_q8_many.h.
 namespace adit::kernels::generic {
 
 template <class V, class W>
@@ -52,10 +50,7 @@ class MatmulQ8 {
       }
       return;
     }
-    for (int64_t panel = panel_begin; panel < panel_end; panel += kGroupPanels) {
-      const int64_t rest = panel_end - panel;
-      MultiplyGroup(args, panel, static_cast<int>(rest < kGroupPanels ? rest : kGroupPanels));
-    }
+    MatmulQ8Many<V, Decoded>::Multiply(args, {&PanelAt, &Decode, W::kOffsetBits}, panel_begin, panel_end);
   }
 
  private:
@@ -67,9 +62,7 @@ class MatmulQ8 {
   static constexpr int kDirectTile = 4;
   // A tile adds second terms for all its tokens where one has them: with many tokens it is better to pick them out.
   static constexpr int64_t kMaxDirectTokensOfTwoTerms = 8;
-  static constexpr int kChunkTokens = kMatmulChunkTokens;
-  static constexpr int kGroupPanels = kMatmulGroupPanels;
-  static_assert(kStretchBlocks % W::kRecordBlocks == 0 && kChunkTokens % V::kLargeTile == 0);
+  static_assert(kStretchBlocks % W::kRecordBlocks == 0);
 
   [[gnu::always_inline]] static constexpr size_t PadTo64(int64_t bytes) {
     return static_cast<size_t>((bytes + 63) / 64 * 64);
@@ -98,39 +91,25 @@ class MatmulQ8 {
   }
 
   // Column 32 * block of a panel; block is a multiple of kRecordBlocks.
-  [[gnu::always_inline]] static PanelPosition PanelAt(const MatmulArgs& args, int64_t panel, int64_t block) {
+  static PanelPosition PanelAt(const MatmulArgs& args, int64_t panel, int64_t block) {
     const std::byte* codes = args.weights + static_cast<size_t>(panel) * PanelBytes(args.num_cols);
     return {codes + block * W::kCodeBytes,
             codes + CodeSectionBytes(args.num_cols) + block / W::kRecordBlocks * W::kRecordBytes};
   }
 
-  // Tokens from `token` on, from column 32 * block on.
-  template <class Codec>
-  [[gnu::always_inline]] static RowTokens<V, Codec> RowsAt(const ActivationView& x, int64_t num_cols, int64_t token,
-                                                           int64_t block) {
-    const std::byte* row = x.q8 + token * x.q8_stride;
-    return {reinterpret_cast<const int8_t*>(row) + block * kQ8Block,
-            reinterpret_cast<const float*>(row + Q8ScalesOffset(num_cols)) + block,
-            reinterpret_cast<const int32_t*>(row + Q8SumsOffset(num_cols)) + block * 2, x.q8_stride};
+  [[gnu::noinline]] static void Decode(PanelPosition from, PanelPosition next, int64_t num_blocks,
+                                       Stretch<Decoded>& to) {
+    DecodeStretch<V, W>(from, next, num_blocks / W::kRecordBlocks, to);
   }
 
-  // Which blocks of the stretch that begins at `block` have second terms of `token`.
-  [[gnu::always_inline]] static unsigned SecondBlocks(const MatmulArgs& args, int64_t token, int64_t block) {
-    const ActivationView& x = args.second_terms;
-    return static_cast<unsigned>(x.q8[token * x.q8_stride + Q8CodedOffset(args.num_cols) + block / 8]);
-  }
-
-  // Adds the second terms of one stretch. Where a token of the tile has none its codes and scale are 0.
-  template <int kTokens>
+  // sums[kRows] += the second terms of one token in the stretch that begins at `block`.
   [[gnu::noinline]] static void AddSecondTerms(const MatmulArgs& args, PanelPosition weights, int64_t token,
                                                int64_t block, float* sums) {
-    unsigned blocks = 0;
-    for (int t = 0; t < kTokens; ++t) blocks |= SecondBlocks(args, token + t, block);
-    for (; blocks != 0; blocks &= blocks - 1) {
+    for (unsigned blocks = SecondBlocks(args, token, block); blocks != 0; blocks &= blocks - 1) {
       const int i = __builtin_ctz(blocks);
       const std::byte* record = weights.records + i / W::kRecordBlocks * W::kRecordBytes;
-      AddBlock<V, W, kTokens>(weights.codes + i * W::kCodeBytes, W::LoadRecord(record), record, i % W::kRecordBlocks,
-                              RowsAt<W>(args.second_terms, args.num_cols, token, block + i), sums);
+      AddBlock<V, W, 1>(weights.codes + i * W::kCodeBytes, W::LoadRecord(record), record, i % W::kRecordBlocks,
+                        RowsAt<V, W>(args.second_terms, args.num_cols, token, block + i), sums);
     }
   }
 
@@ -144,8 +123,9 @@ class MatmulQ8 {
       const int64_t rest = num_blocks - block;
       AddTile<V, W, kTokens, true>(weights.codes, weights.records,
                                    (rest < kStretchBlocks ? rest : kStretchBlocks) / W::kRecordBlocks,
-                                   RowsAt<W>(args.activations, args.num_cols, token, block), sums);
-      if (args.second_terms.q8 != nullptr) AddSecondTerms<kTokens>(args, weights, token, block, sums);
+                                   RowsAt<V, W>(args.activations, args.num_cols, token, block), sums);
+      if (args.second_terms.q8 == nullptr) continue;
+      for (int t = 0; t < kTokens; ++t) AddSecondTerms(args, weights, token + t, block, sums + t * V::kRows);
     }
     StoreOutputs<F32, V::kVecs>(args, token, kTokens, panel * V::kRows, sums);
   }
@@ -170,7 +150,7 @@ class MatmulQ8 {
     alignas(64) float sums[kTokens * V::kRows];
     Unroll<kTokens * V::kVecs>([&](auto i) ADIT_INLINE_LAMBDA { F32::Store(sums + i.value * V::kLanes, F32::Zero()); });
     AddLookedUpTile<V, W, kTokens>(PanelAt(args, panel, 0), args.num_cols / kRecordCols,
-                                   RowsAt<W>(args.activations, args.num_cols, 0, 0), sums);
+                                   RowsAt<V, W>(args.activations, args.num_cols, 0, 0), sums);
     StoreOutputs<F32, V::kVecs>(args, 0, kTokens, panel * V::kRows, sums);
   }
 
@@ -193,15 +173,16 @@ class MatmulQ8 {
   [[gnu::noinline]] static void AddDecodedRows(const MatmulArgs& args, const Stretch<Decoded>& stretch, int64_t token,
                                                int64_t block, int64_t num_blocks, float* sums) {
     AddTile<V, Decoded, kTokens, false>(stretch.codes, stretch.records, num_blocks,
-                                        RowsAt<W>(args.activations, args.num_cols, token, block), sums);
+                                        RowsAt<V, W>(args.activations, args.num_cols, token, block), sums);
     if (args.second_terms.q8 == nullptr) return;
-    unsigned blocks = 0;
-    for (int t = 0; t < kTokens; ++t) blocks |= SecondBlocks(args, token + t, block);
-    for (; blocks != 0; blocks &= blocks - 1) {
+    for (int t = 0; t < kTokens; ++t) AddSecondTermsDecoded(args, stretch, token + t, block, sums + t * V::kRows);
+  }
+  [[gnu::noinline]] static void AddSecondTermsDecoded(const MatmulArgs& args, const Stretch<Decoded>& stretch,
+                                                      int64_t token, int64_t block, float* sums) {
+    for (unsigned blocks = SecondBlocks(args, token, block); blocks != 0; blocks &= blocks - 1) {
       const int i = __builtin_ctz(blocks);
-      AddBlock<V, Decoded, kTokens>(stretch.codes + i * Decoded::kCodeBytes, {},
-                                    stretch.records + i * Decoded::kRecordBytes, 0,
-                                    RowsAt<W>(args.second_terms, args.num_cols, token, block + i), sums);
+      AddBlock<V, Decoded, 1>(stretch.codes + i * Decoded::kCodeBytes, {}, stretch.records + i * Decoded::kRecordBytes,
+                              0, RowsAt<V, W>(args.second_terms, args.num_cols, token, block + i), sums);
     }
   }
 
@@ -216,8 +197,7 @@ class MatmulQ8 {
       const int64_t rest = num_blocks - block;
       const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
       const PanelPosition from = PanelAt(args, panel, block);
-      DecodeStretch<V, W>(from, {from.codes + kStreamAhead, from.records + kStreamAhead}, n / W::kRecordBlocks,
-                          stretch);
+      Decode(from, {from.codes + kStreamAhead, from.records + kStreamAhead}, n, stretch);
       int64_t token = 0;
       for (; token + kDirectTile <= args.num_tokens; token += kDirectTile) {
         AddDecodedRows<kDirectTile>(args, stretch, token, block, n, sums + token * V::kRows);
@@ -238,130 +218,6 @@ class MatmulQ8 {
       }
     }
     StoreOutputs<F32, V::kVecs>(args, 0, args.num_tokens, panel * V::kRows, sums);
-  }
-
-  // Where scales change every 16 columns, half as many products share the work of a tile's end, and its large form,
-  // whose instructions no longer fit in the processor's window, is the slower one.
-  static constexpr int kLargeTile = W::kSubBlocks == 1 ? V::kLargeTile : V::kSmallTile;
-  static constexpr int kSmallTile = V::kSmallTile;
-
-  static_assert(kLargeTile == kSmallTile || 2 * kLargeTile == 3 * kSmallTile);
-
-  // How many small tiles beside large ones cover num_tokens tokens with the least to spare; three are two large ones.
-  static int NumSmallTiles(int num_tokens) {
-    int best = 0;
-    int least = kLargeTile;
-    for (int num_small = 0; num_small < 3; ++num_small) {
-      const int rest = num_tokens - num_small * kSmallTile;
-      const int spare = rest <= 0 ? -rest : (kLargeTile - rest % kLargeTile) % kLargeTile;
-      if (spare < least) {
-        best = num_small;
-        least = spare;
-      }
-    }
-    return best;
-  }
-
-  // Calls body(Index<tokens of a tile>(), first token) for tiles that cover num_tokens tokens.
-  template <class Body>
-  [[gnu::always_inline]] static void ForTiles(int num_tokens, Body&& body) {
-    const int large_end = num_tokens - NumSmallTiles(num_tokens) * kSmallTile;
-    int token = 0;
-    for (; token < large_end; token += kLargeTile) body(Index<kLargeTile>(), token);
-    for (; token < num_tokens; token += kSmallTile) body(Index<kSmallTile>(), token);
-  }
-
-  // Most tokens that the tiles of a chunk cover.
-  static constexpr int kCoveredTokens = kChunkTokens + kSmallTile;
-  static constexpr int kGatheredBytes =
-      kStretchBlocks * kCoveredTokens * (TileTokens<V, Decoded, kSmallTile>::kBlockBytes / kSmallTile);
-
-  static void GatherTokens(const MatmulArgs& args, int64_t token, int num_tokens, int64_t block, int64_t num_blocks,
-                           std::byte* out) {
-    ForTiles(num_tokens, [&](auto tile, int first) ADIT_INLINE_LAMBDA {
-      using Tile = TileTokens<V, Decoded, tile.value>;
-      const int rest = num_tokens - first;
-      Tile::template Gather<W::kOffsetBits>(RowsAt<Decoded>(args.activations, args.num_cols, token + first, block),
-                                            rest < tile.value ? rest : tile.value, num_blocks, out);
-      out += num_blocks * Tile::kBlockBytes;
-    });
-  }
-
-  using Second = SecondTile<V, Decoded, kSmallTile>;
-  static constexpr int kMostSecondTiles = kStretchBlocks * ((kChunkTokens + kSmallTile - 1) / kSmallTile);
-
-  // Gathers the second terms of a stretch, block after block. Returns how many tiles they fill.
-  static int GatherSecondTerms(const MatmulArgs& args, int64_t token, int num_tokens, int64_t block, Second* tiles) {
-    using Tile = TileTokens<V, Decoded, kSmallTile>;
-    unsigned blocks[kChunkTokens];
-    unsigned any = 0;
-    for (int t = 0; t < num_tokens; ++t) any |= blocks[t] = SecondBlocks(args, token + t, block);
-    Second* tile = tiles;
-    for (; any != 0; any &= any - 1) {
-      const int i = __builtin_ctz(any);
-      const RowTokens<V, Decoded> rows = RowsAt<Decoded>(args.second_terms, args.num_cols, token, block + i);
-      int used = 0;
-      for (int t = 0; t < num_tokens; ++t) {
-        if ((blocks[t] >> i & 1) == 0) continue;
-        tile->block = i;
-        tile->rows[used] = static_cast<int16_t>(t);
-        Tile::template Put<W::kOffsetBits>(rows, t, used, tile->tokens);
-        if (++used < kSmallTile) continue;
-        ++tile;
-        used = 0;
-      }
-      if (used == 0) continue;
-      for (; used < kSmallTile; ++used) {
-        tile->rows[used] = tile->rows[0];
-        Tile::template PutZeros<W::kOffsetBits>(used, tile->tokens);
-      }
-      ++tile;
-    }
-    return static_cast<int>(tile - tiles);
-  }
-
-  // Outputs of num_panels <= kGroupPanels panels and num_tokens <= kChunkTokens tokens.
-  static void MultiplyChunk(const MatmulArgs& args, int64_t panel, int num_panels, int64_t token, int num_tokens) {
-    alignas(64) float sums[kGroupPanels][kCoveredTokens * V::kRows];
-    alignas(64) std::byte gathered[kGatheredBytes];
-    Second second[kMostSecondTiles];
-    Stretch<Decoded> stretch;
-    for (int p = 0; p < num_panels; ++p) {
-      for (int i = 0; i < kCoveredTokens * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
-    }
-    const int64_t num_blocks = args.num_cols / kQ8Block;
-    for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
-      const int64_t rest = num_blocks - block;
-      const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
-      GatherTokens(args, token, num_tokens, block, n, gathered);
-      const int num_second =
-          args.second_terms.q8 == nullptr ? 0 : GatherSecondTerms(args, token, num_tokens, block, second);
-      for (int p = 0; p < num_panels; ++p) {
-        const PanelPosition next =
-            p + 1 < num_panels ? PanelAt(args, panel + p + 1, block) : PanelAt(args, panel, block + n);
-        DecodeStretch<V, W>(PanelAt(args, panel + p, block), next, n / W::kRecordBlocks, stretch);
-        const std::byte* tokens = gathered;
-        ForTiles(num_tokens, [&](auto tile, int first) ADIT_INLINE_LAMBDA {
-          AddDecodedTile<V, Decoded, tile.value>(stretch, n, tokens, &sums[p][first * V::kRows]);
-          tokens += n * TileTokens<V, Decoded, tile.value>::kBlockBytes;
-        });
-        AddSecondTiles(stretch, second, num_second, sums[p]);
-      }
-    }
-    for (int p = 0; p < num_panels; ++p) {
-      StoreOutputs<F32, V::kVecs>(args, token, num_tokens, (panel + p) * V::kRows, sums[p]);
-    }
-  }
-
-  [[gnu::noinline]] static void MultiplyGroup(const MatmulArgs& args, int64_t panel, int num_panels) {
-    // Chunks of equal size, whole tiles each.
-    const int64_t num_chunks = (args.num_tokens + kChunkTokens - 1) / kChunkTokens;
-    const int64_t even = (args.num_tokens + num_chunks - 1) / num_chunks;
-    const int64_t chunk = (even + kLargeTile - 1) / kLargeTile * kLargeTile;
-    for (int64_t token = 0; token < args.num_tokens; token += chunk) {
-      const int64_t rest = args.num_tokens - token;
-      MultiplyChunk(args, panel, num_panels, token, static_cast<int>(rest < chunk ? rest : chunk));
-    }
   }
 };
 

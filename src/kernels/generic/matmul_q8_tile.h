@@ -30,20 +30,18 @@ template <class V, class W, int kSub, class Tokens, int kTokens>
   Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
     if constexpr (V::kOffsetFirst && W::kOffsetBits != 0) {
       const auto minus_offset = x.template MinusOffset<kSub>(t.value);
-      Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA { dot[t.value][v.value].Start(minus_offset); });
+      for (int v = 0; v < V::kVecs; ++v) dot[t.value][v].Start(minus_offset);
     } else {
-      Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA { dot[t.value][v.value].Start(); });
+      for (int v = 0; v < V::kVecs; ++v) dot[t.value][v].Start();
     }
   });
   Unroll<kSteps>([&](auto step) ADIT_INLINE_LAMBDA {
     constexpr int g = W::kOrder[kSub * kSteps + step.value];
     typename W::Dot::Weight w[V::kVecs];
-    Unroll<V::kVecs>([&](auto v)
-                         ADIT_INLINE_LAMBDA { w[v.value] = W::Dot::Prepare(W::template Codes<g>(codes, v.value)); });
+    for (int v = 0; v < V::kVecs; ++v) w[v] = W::Dot::Prepare(W::template Codes<g>(codes, v));
     Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
       const typename V::Bytes quad = x.template Quad<g>(t.value);
-      Unroll<V::kVecs>(
-          [&](auto v) ADIT_INLINE_LAMBDA { dot[t.value][v.value].template Add<step.value, kSteps>(w[v.value], quad); });
+      for (int v = 0; v < V::kVecs; ++v) dot[t.value][v].template Add<step.value, kSteps>(w[v], quad);
     });
   });
 }
@@ -58,24 +56,24 @@ template <class V, class W, int kSub, class Tokens, int kTokens>
   const int sub_block = block * W::kSubBlocks + kSub;
   F32 scale[V::kVecs];
   F32 min[V::kVecs];
-  Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA {
-    scale[v.value] = W::Scale(r, record, sub_block, v.value);
-    if constexpr (W::kHasMin) min[v.value] = W::Min(r, record, sub_block, v.value);
-  });
+  for (int v = 0; v < V::kVecs; ++v) {
+    scale[v] = W::Scale(r, record, sub_block, v);
+    if constexpr (W::kHasMin) min[v] = W::Min(r, record, sub_block, v);
+  }
   Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
-    Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA {
-      const auto& sum = dot[t.value][v.value];
+    for (int v = 0; v < V::kVecs; ++v) {
+      const auto& sum = dot[t.value][v];
       typename V::Ints total;
       if constexpr (W::kOffsetBits != 0 && !V::kOffsetFirst) {
         total = sum.TotalPlus(x.template MinusOffset<kSub>(t.value));
       } else {
         total = sum.Total();
       }
-      F32 term = F32::Mul(scale[v.value], V::ToFloat(total));
-      if constexpr (W::kHasMin) term = F32::Fma(min[v.value], x.template Sum<kSub>(t.value), term);
-      float* to = acc + x.Row(t.value) * V::kRows + v.value * V::kLanes;
+      F32 term = F32::Mul(scale[v], V::ToFloat(total));
+      if constexpr (W::kHasMin) term = F32::Fma(min[v], x.template Sum<kSub>(t.value), term);
+      float* to = acc + x.Row(t.value) * V::kRows + v * V::kLanes;
       F32::Store(to, F32::Fma(x.Scale(t.value), term, F32::Load(to)));
-    });
+    }
   });
 }
 

@@ -64,6 +64,22 @@ struct RowTokens {
   }
 };
 
+// Tokens from `token` on, from column 32 * block on.
+template <class V, class W>
+[[gnu::always_inline]] inline RowTokens<V, W> RowsAt(const ActivationView& x, int64_t num_cols, int64_t token,
+                                                     int64_t block) {
+  const std::byte* row = x.q8 + token * x.q8_stride;
+  return {reinterpret_cast<const int8_t*>(row) + block * kQ8Block,
+          reinterpret_cast<const float*>(row + Q8ScalesOffset(num_cols)) + block,
+          reinterpret_cast<const int32_t*>(row + Q8SumsOffset(num_cols)) + block * 2, x.q8_stride};
+}
+
+// Which blocks of the stretch that begins at `block` have second terms of `token`.
+[[gnu::always_inline]] inline unsigned SecondBlocks(const MatmulArgs& args, int64_t token, int64_t block) {
+  const ActivationView& x = args.second_terms;
+  return static_cast<unsigned>(x.q8[token * x.q8_stride + Q8CodedOffset(args.num_cols) + block / 8]);
+}
+
 // Activations of kTokens tokens gathered block by block, so that a tile reads one stream with constant distances:
 //   int8_t codes[kTokens][32], float scales[kTokens], then for each sub-block [kTokens] what W needs of the sums: as
 //   floats for minima, as negated offsets, or nothing.
@@ -96,19 +112,18 @@ struct TileTokens {
   [[gnu::always_inline]] void Next() { block += kBlockBytes; }
 
   // Gathers num_blocks blocks of num_tokens <= kTokens tokens; further tokens are zeros. The offset of codes is
-  // 2^kOffsetBits, where W has one. As many blocks beyond them are prefetched: they are gathered next.
-  template <int kOffsetBits>
-  static void Gather(RowTokens<V, W> rows, int num_tokens, int64_t num_blocks, std::byte* out) {
+  // 2^offset_bits, where W has one. As many blocks beyond them are prefetched: they are gathered next.
+  static void Gather(RowTokens<V, W> rows, int offset_bits, int num_tokens, int64_t num_blocks, std::byte* out) {
     for (int64_t b = 0; b < num_blocks; ++b) {
       for (int t = 0; t < kTokens; ++t) {
         if (t >= num_tokens) {
-          PutZeros<kOffsetBits>(t, out);
+          PutZeros(t, out);
           continue;
         }
         if (b % 2 == 0) __builtin_prefetch(rows.CodesOf(t) + num_blocks * kQ8Block);
         if (b == 0) __builtin_prefetch(rows.ScaleOf(t) + num_blocks);
         if (kHasSums && b == 0) __builtin_prefetch(rows.SumsOf(t) + 2 * num_blocks);
-        Put<kOffsetBits>(rows, t, t, out);
+        Put(rows, offset_bits, t, t, out);
       }
       rows.Next();
       out += kBlockBytes;
@@ -116,39 +131,35 @@ struct TileTokens {
   }
 
   // Token `from` of rows as token t of a block.
-  template <int kOffsetBits>
-  static void Put(const RowTokens<V, W>& rows, int from, int t, std::byte* out) {
+  static void Put(const RowTokens<V, W>& rows, int offset_bits, int from, int t, std::byte* out) {
     __builtin_memcpy(out + t * kQ8Block, rows.CodesOf(from), kQ8Block);
     __builtin_memcpy(out + kScalesAt + t * 4, rows.ScaleOf(from), 4);
     if constexpr (kHasSums) {
       const int32_t* s = rows.SumsOf(from);
-      PutSums<kOffsetBits>(s[0], s[1], out + kSumsAt + t * 4);
+      PutSums(s[0], s[1], offset_bits, out + kSumsAt + t * 4);
     }
   }
-  template <int kOffsetBits>
   static void PutZeros(int t, std::byte* out) {
     __builtin_memset(out + t * kQ8Block, 0, kQ8Block);
     __builtin_memset(out + kScalesAt + t * 4, 0, 4);
-    if constexpr (kHasSums) PutSums<kOffsetBits>(0, 0, out + kSumsAt + t * 4);
+    if constexpr (kHasSums) PutSums(0, 0, 0, out + kSumsAt + t * 4);
   }
 
  private:
-  template <int kOffsetBits>
-  static void PutSums(int32_t first, int32_t second, std::byte* out) {
+  static void PutSums(int32_t first, int32_t second, int offset_bits, std::byte* out) {
     if constexpr (W::kSubBlocks == 1) {
-      PutSum<kOffsetBits>(first + second, out);
+      PutSum(first + second, offset_bits, out);
     } else {
-      PutSum<kOffsetBits>(first, out);
-      PutSum<kOffsetBits>(second, out + kTokens * 4);
+      PutSum(first, offset_bits, out);
+      PutSum(second, offset_bits, out + kTokens * 4);
     }
   }
-  template <int kOffsetBits>
-  static void PutSum(int32_t sum, std::byte* out) {
+  static void PutSum(int32_t sum, int offset_bits, std::byte* out) {
     if constexpr (W::kHasMin) {
       const float value = static_cast<float>(sum);
       __builtin_memcpy(out, &value, sizeof(value));
     } else {
-      const int32_t value = -(sum * (1 << kOffsetBits));
+      const int32_t value = -(sum * (1 << offset_bits));
       __builtin_memcpy(out, &value, sizeof(value));
     }
   }

@@ -1,6 +1,8 @@
 #ifndef ADIT_KERNELS_GENERIC_UNROLL_H_
 #define ADIT_KERNELS_GENERIC_UNROLL_H_
 
+#include <utility>
+
 namespace adit::kernels::generic {
 
 // A number in a type, so that the code it is passed to can use it as a template argument.
@@ -9,14 +11,16 @@ struct Index {
   static constexpr int value = kValue;
 };
 
+template <class Body, int... kValues>
+[[gnu::always_inline]] inline void UnrollOver(Body& body, std::integer_sequence<int, kValues...>) {
+  (body(Index<kValues>()), ...);
+}
+
 // body(Index<0>()), body(Index<1>()) ... body(Index<kCount - 1>()), without a loop: accumulators that it indexes stay
-// in registers.
-template <int kCount, int kFirst = 0, class Body>
+// in registers. (Not by recursion: gcc would copy the last body kCount times, each into the one before.)
+template <int kCount, class Body>
 [[gnu::always_inline]] inline void Unroll(Body&& body) {
-  if constexpr (kFirst < kCount) {
-    body(Index<kFirst>());
-    Unroll<kCount, kFirst + 1>(body);
-  }
+  UnrollOver(body, std::make_integer_sequence<int, kCount>());
 }
 
 }  // namespace adit::kernels::generic
