@@ -29,7 +29,7 @@ struct EngineOptions {
   std::string quantization;      // float weights are quantised while loading: q8_0, q4_0, q4_1, q5_0, q5_1; empty: not
   int num_threads = 0;           // 0: one for each CPU that this process may use
   std::string isa = "auto";      // kernel set: auto, ref, avx2, avx512
-  std::string kv_type = "auto";  // of cached keys and values: f32, f16, bf16, q8_0, q4_0, or two of them as "q8_0,q4_0"
+  std::string kv_type = "auto";  // of cached keys and values: f32, f16, bf16, q8_0, q4_0, fp8, or K,V: "q8_0,q4_0"
   // Memory that the whole process may come to use, as "24G" or as a share of the machine's or its control group's. What
   // weights and scratch leave of it is the cache's, as far as max_num_seqs sequences can use it.
   std::string memory = "80%";

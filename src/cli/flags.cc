@@ -132,7 +132,7 @@ void AddKernelChoice(CLI::App& app, EngineOptions& out) {
   quantization->excludes(dtype)->check(
       [](const std::string& text) { return engine::WeightTypesFor(std::nullopt, text).status().message(); });
   AddText(app, "--kv-type", out.kv_type,
-          "Type of cached keys and values, or K,V for each: f32, f16, bf16, q8_0, q4_0 [what the kernels do best]",
+          "Type of cached keys and values, or K,V for each: f32, f16, bf16, q8_0, q4_0, fp8 [what the kernels do best]",
           "TYPE")
       ->check([](const std::string& text) { return engine::ParseKvTypes(text).status().message(); });
   AddText(app, "--activation-terms", out.activation_terms,

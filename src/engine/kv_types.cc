@@ -10,18 +10,19 @@ namespace {
 
 using kernels::KvType;
 
-constexpr std::array<std::pair<std::string_view, KvType>, 5> kNames = {{{"f32", KvType::kF32},
+constexpr std::array<std::pair<std::string_view, KvType>, 6> kNames = {{{"f32", KvType::kF32},
                                                                         {"f16", KvType::kF16},
                                                                         {"bf16", KvType::kBF16},
                                                                         {"q8_0", KvType::kQ8_0},
-                                                                        {"q4_0", KvType::kQ4_0}}};
+                                                                        {"q4_0", KvType::kQ4_0},
+                                                                        {"fp8", KvType::kFp8}}};
 
 Result<std::optional<KvType>> ParseOne(std::string_view name) {
   if (name == "auto") return std::optional<KvType>();
   for (const auto& [known, type] : kNames) {
     if (known == name) return std::optional(type);
   }
-  return InvalidArgument("KV type '{}': there are auto, f32, f16, bf16, q8_0 and q4_0", name);
+  return InvalidArgument("KV type '{}': there are auto, f32, f16, bf16, q8_0, q4_0 and fp8", name);
 }
 
 std::string_view NameOf(KvType type) {

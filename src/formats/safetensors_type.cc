@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "tensor/fp8.h"
-#include "tensor/half.h"
 
 namespace adit::formats {
 namespace {
@@ -28,10 +27,8 @@ void DecodeE4M3(const std::byte* bytes, float* out, int64_t num_elements) noexce
   DecodeEach<uint8_t>(bytes, out, num_elements, &E4M3ToFloat);
 }
 
-// E5M2 is the upper half of a binary16.
 void DecodeE5M2(const std::byte* bytes, float* out, int64_t num_elements) noexcept {
-  DecodeEach<uint8_t>(bytes, out, num_elements,
-                      [](uint8_t bits) { return HalfToFloat(static_cast<uint16_t>(bits << 8)); });
+  DecodeEach<uint8_t>(bytes, out, num_elements, &E5M2ToFloat);
 }
 
 constexpr SafetensorsType kTypes[] = {

@@ -19,8 +19,11 @@ namespace adit::kernels {
 // hold where it is subnormal too. They end where it would pass the largest F16, 65504: there it stays, and codes of
 // larger elements, infinities included, are cut to the ends of their range. A group of zeros has scale 0 and codes 0. A
 // group with a NaN has scale NaN and codes 0: all of it is NaN, and nothing else.
-enum class KvType : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0 };
-inline constexpr int kNumKvTypes = 5;
+// kFp8 has no scale: one bit for the sign, four for the exponent, three for the mantissa, as "FP8 Formats for Deep
+// Learning" (Micikevicius et al. 2022, arXiv:2209.05433) defines it. Rounded to nearest even; what is above 448,
+// infinities included, becomes 448; below 2^-6 steps are 2^-9. NaN stays NaN.
+enum class KvType : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0, kFp8 };
+inline constexpr int kNumKvTypes = 6;
 inline constexpr int kKvGroup = 32;
 inline constexpr int kKvHalfGroup = kKvGroup / 2;
 
@@ -38,7 +41,7 @@ inline constexpr int kKvHalfGroup = kKvGroup / 2;
 // group of fewer than 16 elements has a byte for each, with 0 in the high bits. So keys are [rows, block_size] and
 // values [block_size, rows] bytes with rows = KvTokenBytes(); no byte belongs to two tokens, and two threads may store
 // two tokens of a block at the same time. For 64 elements, a key takes 256, 128, 128, 68 or 36 bytes in the order of
-// KvType, scales included, and so does a value.
+// KvType, scales included, 64 in kFp8, and so does a value.
 // block_size is a multiple of 16. Slots that have not been written may hold anything.
 struct KvView {
   std::byte* base = nullptr;  // block 0 of this layer
@@ -55,7 +58,7 @@ struct KvView {
 [[gnu::always_inline]] constexpr size_t KvTokenBytes(KvType type, int dim) {
   const auto elements = static_cast<size_t>(dim);
   if (type == KvType::kF32) return elements * 4;
-  if (type == KvType::kQ8_0) return elements;
+  if (type == KvType::kQ8_0 || type == KvType::kFp8) return elements;
   if (type != KvType::kQ4_0) return elements * 2;
   const int rest = dim % kKvGroup;
   return static_cast<size_t>(dim / kKvGroup * kKvHalfGroup + (rest < kKvHalfGroup ? rest : kKvHalfGroup));

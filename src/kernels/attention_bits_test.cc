@@ -34,6 +34,7 @@ const std::vector<AttentionShape>& Shapes() {
       {.k_type = KvType::kQ4_0, .v_type = KvType::kQ4_0, .block_size = 32, .heads_per_kv = 4, .k_dim = 40, .v_dim = 72},
       {.k_type = KvType::kQ8_0, .v_type = KvType::kQ4_0, .heads_per_kv = 1, .k_dim = 33, .v_dim = 33, .window = 37},
       {.k_type = KvType::kQ4_0, .v_type = KvType::kQ8_0, .heads_per_kv = 5, .k_dim = 16, .v_dim = 80, .window = 300},
+      {.k_type = KvType::kFp8, .v_type = KvType::kFp8, .heads_per_kv = 3, .k_dim = 64, .v_dim = 72},
   };
   return shapes;
 }

@@ -39,6 +39,12 @@ float Element(KvType type, const std::byte* array, int64_t index, int half) {
       return Bf16ToFloat(Read<uint16_t>(array, index));
     case KvType::kQ8_0:
       return Read<int8_t>(array, index);
+    case KvType::kFp8: {
+      const int bits = Read<uint8_t>(array, index);
+      const double size = bits % 128 < 8 ? std::exp2(-9) * (bits % 8) : std::exp2(bits % 128 / 8 - 10) * (8 + bits % 8);
+      if (bits % 128 == 127) return std::numeric_limits<float>::quiet_NaN();
+      return static_cast<float>(bits < 128 ? size : -size);
+    }
     case KvType::kQ4_0:
       break;
   }

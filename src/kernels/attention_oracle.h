@@ -12,7 +12,8 @@
 // For tests alone: a paged cache with random contents, and what attention over it should give.
 namespace adit::kernels {
 
-inline constexpr KvType kKvTypes[] = {KvType::kF32, KvType::kF16, KvType::kBF16, KvType::kQ8_0, KvType::kQ4_0};
+inline constexpr KvType kKvTypes[] = {KvType::kF32,  KvType::kF16,  KvType::kBF16,
+                                      KvType::kQ8_0, KvType::kQ4_0, KvType::kFp8};
 
 struct AttentionShape {
   KvType k_type = KvType::kF16;

@@ -59,7 +59,9 @@ std::set<size_t> BytesOfSlot(const AttentionShape& shape, int slot) {
   const auto add = [&](size_t begin, size_t count) {
     for (size_t i = 0; i < count; ++i) bytes.insert(begin + i);
   };
-  const size_t key_bytes = shape.k_type == KvType::kF32 ? 4 : HasScales(shape.k_type) ? 1 : 2;
+  const size_t key_bytes = shape.k_type == KvType::kF32                              ? 4
+                           : HasScales(shape.k_type) || shape.k_type == KvType::kFp8 ? 1
+                                                                                     : 2;
   for (size_t row = 0; row < KvTokenBytes(shape.k_type, shape.k_dim) / key_bytes; ++row) {
     add(layout.keys + (row * tokens + token) * key_bytes, key_bytes);
   }
@@ -134,6 +136,40 @@ TEST(StoreKv, RoundsToNearestEven) {
         EXPECT_EQ(stored.Key(d), want) << "element " << d;
         EXPECT_EQ(stored.Value(d), want) << "element " << d;
       }
+    }
+  }
+}
+
+// Every number of the type, by the definition: what lies between two of them goes to the nearer, and halfway to the one
+// whose last bit is 0.
+TEST(StoreKv, RoundsE4M3ToNearestEven) {
+  std::vector<float> numbers;
+  for (int bits = 0; bits < 127; ++bits) {
+    const int exponent = bits / 8;
+    numbers.push_back(exponent == 0 ? std::ldexp(static_cast<float>(bits % 8), -9)
+                                    : std::ldexp(1.0f + static_cast<float>(bits % 8) / 8.0f, exponent - 7));
+  }
+  EXPECT_EQ(numbers.back(), 448.0f);
+  std::vector<float> values = {449.0f, 1e6f, kFloatInfinity, 1e-40f};
+  std::vector<float> wanted = {448.0f, 448.0f, 448.0f, 0.0f};
+  const auto add = [&](float value, float want) {
+    values.insert(values.end(), {value, -value});
+    wanted.insert(wanted.end(), {want, -want});
+  };
+  for (size_t i = 0; i + 1 < numbers.size(); ++i) {
+    const float half = (numbers[i] + numbers[i + 1]) / 2.0f;
+    add(numbers[i], numbers[i]);
+    add(half, numbers[i + i % 2]);
+    add(std::nextafter(half, 0.0f), numbers[i]);
+    add(std::nextafter(half, 1e9f), numbers[i + 1]);
+  }
+  const int dim = static_cast<int>(values.size());
+  for (const KernelTable* table : TestTables()) {
+    const Stored stored(*table, Shape(KvType::kFp8, KvType::kFp8, dim), values, values);
+    for (int d = 0; d < dim; ++d) {
+      ASSERT_EQ(stored.Key(d), wanted[static_cast<size_t>(d)]) << table->name << ", " << values[static_cast<size_t>(d)];
+      ASSERT_EQ(stored.Value(d), wanted[static_cast<size_t>(d)])
+          << table->name << ", " << values[static_cast<size_t>(d)];
     }
   }
 }

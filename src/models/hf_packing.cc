@@ -254,6 +254,7 @@ Result<std::vector<Bytes>> PackFp8(const HfPacking& packing, const HfMatrix& mat
                                                                                     int64_t col) -> float& {
     return scales[static_cast<size_t>(row / rows_of_block * blocks_per_row + col / cols_of_block)];
   };
+  const float largest = packing.quantization.e5m2 ? kLargestE5M2 : kLargestE4M3;
   for (int64_t row = 0; row < matrix.rows; ++row) {
     for (int64_t col = 0; col < matrix.cols; ++col) {
       const float magnitude = std::abs(value_at(row, col));
@@ -261,7 +262,7 @@ Result<std::vector<Bytes>> PackFp8(const HfPacking& packing, const HfMatrix& mat
         return Corrupt("{}: row {} has weights that are not finite", formats::Quoted(matrix.module + ".weight"), row);
       }
       float& scale = scale_at(row, col);
-      scale = std::max(scale, magnitude / kLargestE4M3);
+      scale = std::max(scale, magnitude / largest);
     }
   }
   std::vector<uint8_t> codes;
@@ -269,7 +270,8 @@ Result<std::vector<Bytes>> PackFp8(const HfPacking& packing, const HfMatrix& mat
   for (int64_t row = 0; row < matrix.rows; ++row) {
     for (int64_t col = 0; col < matrix.cols; ++col) {
       const float scale = scale_at(row, col);
-      codes.push_back(scale > 0.0f ? FloatToE4M3(value_at(row, col) / scale) : uint8_t{0});
+      const float quotient = scale > 0.0f ? value_at(row, col) / scale : 0.0f;
+      codes.push_back(packing.quantization.e5m2 ? FloatToE5M2(quotient) : FloatToE4M3(quotient));
     }
   }
   return std::vector<Bytes>{BytesOf(codes), BytesOf(scales)};
@@ -329,7 +331,8 @@ Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, con
   std::vector<int64_t> scale_shape = {(rows + block_rows - 1) / block_rows, (cols + block_cols - 1) / block_cols};
   if (packing.scale_per_tensor) scale_shape = {1};
   const char* scale = packing.quantization.block_rows > 0 ? ".weight_scale_inv" : ".weight_scale";
-  return std::vector{plan(".weight", "F8_E4M3", {rows, cols}), plan(scale, "F32", std::move(scale_shape))};
+  return std::vector{plan(".weight", packing.quantization.e5m2 ? "F8_E5M2" : "F8_E4M3", {rows, cols}),
+                     plan(scale, "F32", std::move(scale_shape))};
 }
 
 Result<std::vector<Bytes>> PackHfMatrix(const HfPacking& packing, const HfMatrix& matrix,

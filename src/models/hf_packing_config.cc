@@ -50,7 +50,7 @@ Json Fp8Config(const HfPacking& packing, std::span<const std::string> unquantize
   const HfQuantization& quantization = packing.quantization;
   return Json(Json::Object{
       {"quant_method", Word("fp8")},
-      {"fmt", Word("e4m3")},
+      {"fmt", Word(quantization.e5m2 ? "e5m2" : "e4m3")},
       {"activation_scheme", Word("dynamic")},
       {"weight_block_size", Json(Json::Array{Json(quantization.block_rows), Json(quantization.block_cols)})},
       {"modules_to_not_convert", Names(unquantized)},

@@ -17,6 +17,7 @@
 #include "formats/safetensors.h"
 #include "models/hf_quantized_matrix.h"
 #include "tensor/encode_groups.h"
+#include "tensor/fp8.h"
 
 namespace adit::models {
 namespace {
@@ -143,7 +144,20 @@ TEST_P(HfPackingTest, NamesTheModuleWhoseWeightsAreNotFinite) {
 INSTANTIATE_TEST_SUITE_P(All, HfPackingTest, testing::ValuesIn(PackingCases()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-class Fp8PackingTest : public HfPackingTest {};
+class Fp8PackingTest : public HfPackingTest {
+ protected:
+  static float ScaleAt(const formats::SafetensorsFolder& weights, int64_t row, int64_t col) {
+    const HfPacking& packing = GetParam().packing;
+    const int64_t block = packing.quantization.block_rows;
+    const char* const part = block > 0 ? ".weight_scale_inv" : ".weight_scale";
+    const auto& data = weights.Find(kPackMatrix.module + part).tensor->data;
+    const int64_t blocks_per_row = block > 0 ? (kPackCols + block - 1) / block : 1;
+    const int64_t index = packing.scale_per_tensor ? 0 : block > 0 ? row / block * blocks_per_row + col / block : row;
+    float scale = 0.0f;
+    std::memcpy(&scale, data.data() + static_cast<size_t>(index) * sizeof(scale), sizeof(scale));
+    return scale;
+  }
+};
 
 TEST_P(Fp8PackingTest, IsWithinHalfAStepOfTheWeights) {
   std::vector<float> values = RandomMatrix();
@@ -158,6 +172,8 @@ TEST_P(Fp8PackingTest, IsWithinHalfAStepOfTheWeights) {
   const auto matrix = HfQuantizedMatrix::Make(ReadBack(GetParam().packing), kPackMatrix.module, *weights);
   ASSERT_TRUE(matrix.ok()) << matrix.status().ToString();
   ASSERT_EQ(matrix->dtype(), DType::kFp8);
+  const bool e5m2 = GetParam().packing.quantization.e5m2;
+  const auto* const codes = weights->Find(kPackMatrix.module + ".weight").tensor;
   std::vector<float> back(kPackCols);
   std::vector<std::byte> blocks(RowBytes(DType::kFp8, kPackCols));
   for (int64_t row = 0; row < kPackRows; ++row) {
@@ -165,8 +181,14 @@ TEST_P(Fp8PackingTest, IsWithinHalfAStepOfTheWeights) {
     Traits(DType::kFp8).decode(blocks.data(), back.data(), kPackCols);
     for (int64_t col = 0; col < kPackCols; ++col) {
       const float want = values[static_cast<size_t>(row * kPackCols + col)];
-      // Three bits of mantissa, and a least step of the scale's 2^-9.
-      EXPECT_NEAR(back[static_cast<size_t>(col)], want, std::abs(want) / 16.0f + 1e-6f) << row << ", " << col;
+      const float got = back[static_cast<size_t>(col)];
+      // Three or two bits of mantissa, and a least step of the scale's 2^-9.
+      EXPECT_NEAR(got, want, std::abs(want) / (e5m2 ? 8.0f : 16.0f) + 1e-6f) << row << ", " << col;
+      const auto code = std::to_integer<uint8_t>(codes->data[static_cast<size_t>(row * kPackCols + col)]);
+      const float number = e5m2 ? E5M2ToFloat(code) : E4M3ToFloat(code);
+      // What is stored, times the scale, but for codes of E5M2 far below the largest of their block, which is near 0.2.
+      const float stored = number * ScaleAt(*weights, row, col);
+      EXPECT_NEAR(got, stored, e5m2 && std::abs(stored) < 0x1p-16f ? 0x1p-20f : 0.0f) << row << ", " << col;
     }
   }
 }
@@ -186,7 +208,9 @@ std::vector<PackingCase> Fp8Cases() {
   tensor.scale_per_tensor = true;
   HfPacking block = channel;
   block.quantization.block_rows = block.quantization.block_cols = 128;
-  return {{"channel", channel, {}}, {"tensor", tensor, {}}, {"block", block, {}}};
+  HfPacking e5m2 = block;
+  e5m2.quantization.e5m2 = true;
+  return {{"channel", channel, {}}, {"tensor", tensor, {}}, {"block", block, {}}, {"e5m2", e5m2, {}}};
 }
 INSTANTIATE_TEST_SUITE_P(All, Fp8PackingTest, testing::ValuesIn(Fp8Cases()),
                          [](const auto& test) { return std::string(test.param.name); });

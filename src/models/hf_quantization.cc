@@ -53,7 +53,8 @@ Result<HfQuantization> ReadAwq(const JsonFields& fields) {
 Result<HfQuantization> ReadFp8(const JsonFields& fields) {
   HfQuantization out{.method = Method::kFp8, .bits = 8, .group_size = 0};
   ADIT_ASSIGN_OR_RETURN(const std::string format, fields.StringOr("fmt", "e4m3"));
-  if (format != "e4m3") return Refuse(fields, "fmt", format, "e4m3");
+  if (format != "e4m3" && format != "e5m2") return Refuse(fields, "fmt", format, "e4m3 and e5m2");
+  out.e5m2 = format == "e5m2";
   if (!fields.Has("weight_block_size")) return out;
   ADIT_ASSIGN_OR_RETURN(const std::vector<double> size, fields.Floats("weight_block_size", 1.0, 65536.0));
   if (size.size() != 2) {

@@ -25,6 +25,7 @@ struct HfQuantization {
   int bits = 4;
   int64_t group_size = 128;     // columns that share a scale; 0: all of a row
   bool zeros_less_one = false;  // GPTQ checkpoints of version 1 hold zero points less one
+  bool e5m2 = false;            // kFp8: of E5M2, not of E4M3
   int64_t block_rows = 0;       // kFp8 with scales of blocks: their size
   int64_t block_cols = 0;
 };

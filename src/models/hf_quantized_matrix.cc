@@ -71,6 +71,8 @@ std::vector<float> Widened(const SafetensorsTensor& tensor) {
   return values;
 }
 
+std::string_view Fp8Type(const HfQuantization& quantization) { return quantization.e5m2 ? "F8_E5M2" : "F8_E4M3"; }
+
 bool FitsHalf(float value) { return HalfToFloat(FloatToHalf(value)) == value; }
 
 std::string_view StoredType(const HfQuantization& quantization) {
@@ -87,6 +89,18 @@ std::string_view StoredType(const HfQuantization& quantization) {
       return "FP8";
   }
   return {};
+}
+
+// Codes of E5M2 as ones of E4M3, times a power of two. Two bits of mantissa are three, the last of them 0: all is as it
+// was, but for codes below 2^-15 of the block's largest, which are rounded to 2^-17 of the power of two that it
+// reaches.
+void WidenE5M2(BlockFp8& block) {
+  uint8_t largest = 0;
+  for (const uint8_t code : block.qs) largest = std::max<uint8_t>(largest, code & 0x7f);
+  if (largest == 0) return;
+  const int shift = std::ilogb(E5M2ToFloat(largest)) - std::ilogb(kLargestE4M3);
+  for (uint8_t& code : block.qs) code = FloatToE4M3(std::ldexp(E5M2ToFloat(code), -shift));
+  block.d = std::ldexp(block.d, shift);
 }
 
 }  // namespace
@@ -107,7 +121,7 @@ bool HfQuantizedMatrix::IsMainTensor(const HfQuantization& quantization, const S
     case Method::kInt8:
     case Method::kFp8:
       return ends(".weight") && tensor.shape.size() == 2 &&
-             (tensor.type->name == "I8" || tensor.type->name == "F8_E4M3") &&
+             (tensor.type->name == "I8" || tensor.type->name == Fp8Type(quantization)) &&
              (weights.Find(module + ".weight_scale").tensor != nullptr ||
               weights.Find(module + ".weight_scale_inv").tensor != nullptr);
   }
@@ -147,7 +161,7 @@ Status HfQuantizedMatrix::TakeParts(const std::string& module, const formats::Sa
       ADIT_RETURN_IF_ERROR(need(".weight", codes_));
       scales_ = find(".weight_scale_inv");
       if (scales_ == nullptr) ADIT_RETURN_IF_ERROR(need(".weight_scale", scales_));
-      ADIT_RETURN_IF_ERROR(WantType(*codes_, quantization_.method == Method::kInt8 ? "I8" : "F8_E4M3"));
+      ADIT_RETURN_IF_ERROR(WantType(*codes_, quantization_.method == Method::kInt8 ? "I8" : Fp8Type(quantization_)));
       break;
   }
   const Tensor* zeros = find(".weight_zero_point");
@@ -411,16 +425,14 @@ void HfQuantizedMatrix::ReadInt8(int64_t row, std::span<const int32_t> order, st
   }
 }
 
-// E4M3 has no infinities, and one NaN of each sign.
+// E4M3 has no infinities, and one NaN of each sign; of E5M2 the codes from 0x7c on are neither.
 Status HfQuantizedMatrix::CheckFp8Codes() const {
-  for (const std::byte nan : {std::byte{0x7f}, std::byte{0xff}}) {
-    const auto* found =
-        static_cast<const std::byte*>(std::memchr(codes_->data.data(), std::to_integer<int>(nan), codes_->data.size()));
-    if (found == nullptr) continue;
-    const int64_t at = found - codes_->data.data();
-    return Corrupt("tensor {} has NaN in row {}, column {}", Quoted(codes_->name), at / cols_, at % cols_);
-  }
-  return Status();
+  const int least = quantization_.e5m2 ? 0x7c : 0x7f;
+  const auto found = std::ranges::find_if(
+      codes_->data, [least](std::byte code) { return std::to_integer<int>(code & std::byte{0x7f}) >= least; });
+  if (found == codes_->data.end()) return Status();
+  const int64_t at = found - codes_->data.begin();
+  return Corrupt("tensor {} has NaN or infinity in row {}, column {}", Quoted(codes_->name), at / cols_, at % cols_);
 }
 
 void HfQuantizedMatrix::ReadFp8(int64_t row, std::byte* out) const {
@@ -428,6 +440,7 @@ void HfQuantizedMatrix::ReadFp8(int64_t row, std::byte* out) const {
     BlockFp8 block{};
     block.d = ScaleAt(row, begin, 0);
     std::memcpy(block.qs, codes_->data.data() + static_cast<size_t>(row * cols_ + begin), sizeof(block.qs));
+    if (quantization_.e5m2) WidenE5M2(block);
     std::memcpy(out, &block, sizeof(block));
     out += sizeof(block);
   }

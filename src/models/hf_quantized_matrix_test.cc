@@ -206,7 +206,7 @@ TEST_F(QuantizationConfig, RefusesByNameWhatItDoesNotRead) {
   EXPECT_THAT(Read(R"({"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"})").message(),
               HasSubstr("checkpoint_format 'marlin'"));
   EXPECT_THAT(Read(R"({"quant_method": "awq", "bits": 4, "version": "gemv"})").message(), HasSubstr("version 'gemv'"));
-  EXPECT_THAT(Read(R"({"quant_method": "fp8", "fmt": "e5m2"})").message(), HasSubstr("fmt 'e5m2'"));
+  EXPECT_THAT(Read(R"({"quant_method": "fp8", "fmt": "e3m4"})").message(), HasSubstr("fmt 'e3m4'"));
   EXPECT_THAT(Read(R"({"quant_method": "compressed-tensors", "format": "marlin-24", "config_groups":
                        {"a": {"weights": {"num_bits": 8}}}})")
                   .message(),

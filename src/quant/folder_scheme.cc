@@ -18,6 +18,7 @@ struct FolderTypeRow {
   bool rounds_activations = false;  // to whole numbers
   int64_t block = 0;                // of FP8: rows and columns that share a scale
   bool per_tensor = false;
+  bool e5m2 = false;
 };
 
 constexpr FolderTypeRow kFolderTypes[] = {
@@ -29,6 +30,7 @@ constexpr FolderTypeRow kFolderTypes[] = {
     {.name = "FP8", .bits = 8, .is_fp8 = true},
     {.name = "FP8_TENSOR", .bits = 8, .is_fp8 = true, .per_tensor = true},
     {.name = "FP8_BLOCK", .bits = 8, .is_fp8 = true, .block = 128},
+    {.name = "FP8_E5M2", .bits = 8, .is_fp8 = true, .block = 128, .e5m2 = true},
 };
 
 const FolderTypeRow* FindFolderType(std::string_view name) {
@@ -84,6 +86,7 @@ Result<FolderScheme> FolderSchemeOf(const FolderRequest& request) {
   if (row.is_fp8) {
     quantization.method = Method::kFp8;
     quantization.block_rows = quantization.block_cols = row.block;
+    quantization.e5m2 = row.e5m2;
     out.packing.scale_per_tensor = row.per_tensor;
     return out;
   }

@@ -105,26 +105,48 @@ TEST(EncodeGroups, ZeroPointsKeepToWhatAFormatCanSay) {
   EXPECT_EQ(std::to_integer<int>(blocks[2]), 1);
 }
 
-TEST(FloatToE4M3, IsTheNearestNumber) {
-  // All that are finite, of which 0x80 is the second zero.
-  std::vector<std::pair<float, uint8_t>> numbers;
-  for (int bits = 0; bits < 0x7f; ++bits)
-    numbers.emplace_back(E4M3ToFloat(static_cast<uint8_t>(bits)), static_cast<uint8_t>(bits));
-  for (size_t i = 0; i + 1 < numbers.size(); ++i) {
-    ASSERT_LT(numbers[i].first, numbers[i + 1].first);
-    EXPECT_EQ(FloatToE4M3(numbers[i].first), numbers[i].second);
-    const float middle = 0.5f * (numbers[i].first + numbers[i + 1].first);
-    const uint8_t even = numbers[i].second % 2 == 0 ? numbers[i].second : numbers[i + 1].second;
-    EXPECT_EQ(FloatToE4M3(middle), even) << middle;
-    EXPECT_EQ(FloatToE4M3(std::nextafter(middle, 0.0f)), numbers[i].second);
-    EXPECT_EQ(FloatToE4M3(-std::nextafter(middle, 1e9f)), 0x80 | numbers[i + 1].second);
+// A kind of numbers of eight bits, of which those up to `last` are finite and not negative.
+struct Fp8Kind {
+  const char* name;
+  uint8_t last;
+  float (*widen)(uint8_t);
+  uint8_t (*narrow)(float);
+};
+
+class Fp8Numbers : public testing::TestWithParam<Fp8Kind> {};
+
+TEST_P(Fp8Numbers, GetWhatIsNearest) {
+  const Fp8Kind& kind = GetParam();
+  for (uint8_t bits = 0; bits < kind.last; ++bits) {
+    const auto next_bits = static_cast<uint8_t>(bits + 1);
+    const float number = kind.widen(bits);
+    const float next = kind.widen(next_bits);
+    ASSERT_LT(number, next);
+    EXPECT_EQ(kind.narrow(number), bits);
+    EXPECT_EQ(kind.narrow(-next), 0x80 | next_bits);
+    const float middle = 0.5f * (number + next);
+    EXPECT_EQ(kind.narrow(middle), bits % 2 == 0 ? bits : next_bits) << middle;
+    EXPECT_EQ(kind.narrow(std::nextafter(middle, 0.0f)), bits);
+    EXPECT_EQ(kind.narrow(-std::nextafter(middle, 1e9f)), 0x80 | next_bits);
   }
 }
 
-TEST(FloatToE4M3, SaturatesAndKeepsNaN) {
-  EXPECT_EQ(E4M3ToFloat(FloatToE4M3(1e9f)), 448.0f);
-  EXPECT_EQ(E4M3ToFloat(FloatToE4M3(-std::numeric_limits<float>::infinity())), -448.0f);
-  EXPECT_TRUE(std::isnan(E4M3ToFloat(FloatToE4M3(std::numeric_limits<float>::quiet_NaN()))));
+TEST_P(Fp8Numbers, SaturateAndKeepNaN) {
+  const Fp8Kind& kind = GetParam();
+  EXPECT_EQ(kind.narrow(1e9f), kind.last);
+  EXPECT_EQ(kind.narrow(-std::numeric_limits<float>::infinity()), 0x80 | kind.last);
+  EXPECT_TRUE(std::isnan(kind.widen(kind.narrow(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Fp8Numbers,
+                         testing::Values(Fp8Kind{"E4M3", 0x7e, &E4M3ToFloat, &FloatToE4M3},
+                                         Fp8Kind{"E5M2", 0x7b, &E5M2ToFloat, &FloatToE5M2}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(FloatToE5M2, KnowsItsEnds) {
+  EXPECT_EQ(E5M2ToFloat(0x7b), 57344.0f);
+  EXPECT_EQ(E5M2ToFloat(0x01), 0x1p-16f);
+  EXPECT_EQ(E5M2ToFloat(0x3d), 1.25f);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tensor/decode.h"
 #include "tensor/decode_internal.h"
+#include "tensor/half.h"
 
 namespace adit {
 
@@ -34,6 +35,20 @@ uint8_t FloatToE4M3(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(magnitude);
   const uint32_t rounded = bits + 0x7ffffu + ((bits >> 20) & 1u);
   return static_cast<uint8_t>(sign | ((rounded >> 20) - (120u << 3)));
+}
+
+float E5M2ToFloat(uint8_t bits) { return HalfToFloat(static_cast<uint16_t>(bits << 8)); }
+
+uint8_t FloatToE5M2(float value) {
+  const auto sign = static_cast<uint8_t>(std::signbit(value) ? 0x80 : 0);
+  const float magnitude = std::abs(value);
+  if (std::isnan(value)) return static_cast<uint8_t>(sign | 0x7f);
+  if (magnitude >= kLargestE5M2) return static_cast<uint8_t>(sign | 0x7b);
+  // As for E4M3: below the least normal number the last place is worth 2^-16; two bits of the mantissa stay.
+  if (magnitude < 0x1p-14f) return static_cast<uint8_t>(sign | static_cast<int>(std::nearbyint(magnitude * 0x1p16f)));
+  const uint32_t bits = std::bit_cast<uint32_t>(magnitude);
+  const uint32_t rounded = bits + 0xfffffu + ((bits >> 21) & 1u);
+  return static_cast<uint8_t>(sign | ((rounded >> 21) - (112u << 2)));
 }
 
 void DecodeFp8(const std::byte* blocks, float* out, int64_t num_elements) noexcept {

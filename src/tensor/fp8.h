@@ -15,6 +15,12 @@ float E4M3ToFloat(uint8_t bits);
 // Rounds to nearest, ties to even; what is larger than 448 becomes 448, NaN stays NaN.
 uint8_t FloatToE4M3(float value);
 
+// The largest number of E5M2, which is the upper half of a binary16.
+inline constexpr float kLargestE5M2 = 57344.0f;
+float E5M2ToFloat(uint8_t bits);
+// Rounds to nearest, ties to even; what is larger than 57344 becomes that, NaN stays NaN.
+uint8_t FloatToE5M2(float value);
+
 // 32 elements in 36 bytes, 9 bits each: a scale of single precision and numbers of E4M3.
 //   x[i] = d * q[i]
 //

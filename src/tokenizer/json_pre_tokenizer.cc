@@ -129,13 +129,13 @@ Status Collect(JsonValue value, const std::string& where, std::vector<JsonValue>
 }  // namespace
 
 Result<CutterList> ParsePreTokenizer(JsonValue value, bool bytes_wanted, const std::string& where) {
-  constexpr size_t kMaxSteps = 64;
+  constexpr size_t kMaxCutters = 64;
   CutterList list;
   if (value.IsNull()) return list;
   std::vector<JsonValue> steps;
   ADIT_RETURN_IF_ERROR(Collect(value, where, steps));
-  if (steps.size() > kMaxSteps)
-    return Unsupported("{}: {} steps, this build knows up to {}", where, steps.size(), kMaxSteps);
+  if (steps.size() > kMaxCutters)
+    return Unsupported("{}: {} steps, this build knows up to {}", where, steps.size(), kMaxCutters);
   size_t num_byte_levels = 0;
   for (const JsonValue step : steps) {
     ADIT_ASSIGN_OR_RETURN(const std::string_view type, TypeOf(step, where));

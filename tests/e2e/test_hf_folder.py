@@ -36,7 +36,8 @@ def config_of(folder):
 
 def arrays(np, folder):
     """The tensors of a folder of one file, BF16 widened."""
-    kinds = {"F32": "<f4", "F16": "<f2", "I32": "<i4", "I64": "<i8", "I8": "i1", "BF16": "<u2", "F8_E4M3": "u1"}
+    kinds = {"F32": "<f4", "F16": "<f2", "I32": "<i4", "I64": "<i8", "I8": "i1", "BF16": "<u2", "F8_E4M3": "u1",
+             "F8_E5M2": "u1"}
     out = {}
     for name, (kind, shape, data) in read_safetensors(folder / "model.safetensors").items():
         array = np.frombuffer(data, kinds[kind]).reshape(shape)
@@ -99,7 +100,7 @@ FORMATS = [("W4A16", [], "compressed-tensors", "INT4", 0.5),
            ("W2A16", [], "gptq", "INT4", 5.0), ("W8A16", [], "compressed-tensors", "INT8", 0.002),
            ("W8A16", ["--format", "gptq"], "gptq", "INT8", 0.002), ("W8A8", [], "compressed-tensors", "INT8", 0.002),
            ("FP8", [], "compressed-tensors", "FP8", 0.03), ("FP8_TENSOR", [], "compressed-tensors", "FP8", 0.03),
-           ("FP8_BLOCK", [], "fp8", "FP8", 0.03)]
+           ("FP8_BLOCK", [], "fp8", "FP8", 0.03), ("FP8_E5M2", [], "fp8", "FP8", 0.12)]
 
 
 @pytest.mark.parametrize("kind, flags, method, held, most", FORMATS)
@@ -191,6 +192,15 @@ def test_int8_and_fp8_are_codes_times_scales(adit, np, full, tmp_path):
         spread = np.repeat(np.repeat(scales, rows, axis=0), cols, axis=1)[:weight.shape[0], :weight.shape[1]]
         assert (np.abs(values * spread - weight) <= np.abs(weight) / 16 + spread * 2.0**-10 + 1e-9).all()
         assert np.abs(values).max() == 448
+    adit.ok("quantize", full, tmp_path / "e5m2", "FP8_E5M2")
+    assert config_of(tmp_path / "e5m2")["quantization_config"]["fmt"] == "e5m2"
+    written = arrays(np, tmp_path / "e5m2")
+    codes = written["model.layers.0.mlp.up_proj.weight"].astype(np.uint8)
+    values = (codes.astype(np.uint16) << 8).view(np.float16).astype(np.float64)  # the upper half of a binary16
+    scales = written["model.layers.0.mlp.up_proj.weight_scale_inv"]
+    spread = np.repeat(np.repeat(scales, 128, axis=0), 128, axis=1)[:weight.shape[0], :weight.shape[1]]
+    assert (np.abs(values * spread - weight) <= np.abs(weight) / 8 + spread * 2.0**-17 + 1e-9).all()
+    assert np.abs(values).max() == 57344
 
 
 @pytest.mark.parametrize("kind, flags, methods", [("W4A16", [], ["gptq", "awq", "awq-gptq"]),

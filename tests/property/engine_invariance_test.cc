@@ -36,7 +36,7 @@ std::vector<Case> Cases() {
   for (const char* family : {"llama", "qwen2", "qwen3", "gemma3", "smollm3"}) {
     cases.push_back({family, source + "/tests/goldens/models/" + family + ".gguf", "auto"});
   }
-  for (const char* types : {"f32", "f16", "bf16", "q8_0", "q4_0", "q8_0,q4_0"}) {
+  for (const char* types : {"f32", "f16", "bf16", "q8_0", "q4_0", "q8_0,q4_0", "fp8"}) {
     cases.push_back({"gemma3", source + "/tests/goldens/models/gemma3.gguf", types});
   }
   // Of phi3_longrope, some grow past the length from which on another rope turns them.

@@ -14,21 +14,22 @@ using F16 = generic::KvF16<VecF32>;
 using BF16 = generic::KvBF16<VecF32>;
 using Q8 = generic::KvQ8<VecF32>;
 using Q4 = generic::KvQ4<VecF32>;
+using F8 = generic::KvFp8<VecF32>;
 
 // Indexed by KvType.
 constexpr const generic::KeyFunctions<VecF32>* kKeyFunctions[kNumKvTypes] = {
     &generic::kKeyFunctions<VecF32, F32>, &generic::kKeyFunctions<VecF32, F16>, &generic::kKeyFunctions<VecF32, BF16>,
-    &generic::kKeyFunctions<VecF32, Q8>, &generic::kKeyFunctions<VecF32, Q4>};
+    &generic::kKeyFunctions<VecF32, Q8>,  &generic::kKeyFunctions<VecF32, Q4>,  &generic::kKeyFunctions<VecF32, F8>};
 constexpr const generic::ValueFunctions<VecF32>* kValueFunctions[kNumKvTypes] = {
-    &generic::kValueFunctions<VecF32, F32>, &generic::kValueFunctions<VecF32, F16>,
+    &generic::kValueFunctions<VecF32, F32>,  &generic::kValueFunctions<VecF32, F16>,
     &generic::kValueFunctions<VecF32, BF16>, &generic::kValueFunctions<VecF32, Q8>,
-    &generic::kValueFunctions<VecF32, Q4>};
+    &generic::kValueFunctions<VecF32, Q4>,   &generic::kValueFunctions<VecF32, F8>};
 constexpr void (*kStoreKeys[kNumKvTypes])(const StoreKvArgs&) noexcept = {
     generic::StoreKeys<VecF32, F32>, generic::StoreKeys<VecF32, F16>, generic::StoreKeys<VecF32, BF16>,
-    generic::StoreKeys<VecF32, Q8>, generic::StoreKeys<VecF32, Q4>};
+    generic::StoreKeys<VecF32, Q8>,  generic::StoreKeys<VecF32, Q4>,  generic::StoreKeys<VecF32, F8>};
 constexpr void (*kStoreValues[kNumKvTypes])(const StoreKvArgs&) noexcept = {
     generic::StoreValues<VecF32, F32>, generic::StoreValues<VecF32, F16>, generic::StoreValues<VecF32, BF16>,
-    generic::StoreValues<VecF32, Q8>, generic::StoreValues<VecF32, Q4>};
+    generic::StoreValues<VecF32, Q8>,  generic::StoreValues<VecF32, Q4>,  generic::StoreValues<VecF32, F8>};
 
 }  // namespace
 

@@ -50,6 +50,15 @@ struct VecF32 {
     const __m128i wide = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
     return {_mm256_cvtph_ps(_mm_and_si128(_mm_slli_epi16(wide, 7), _mm_set1_epi16(static_cast<int16_t>(0xbfff))))};
   }
+  // The numbers themselves, NaN included.
+  [[gnu::always_inline]] static VecF32 LoadE4M3OrNaN(const uint8_t* p) {
+    const __m128i wide = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    const __m128i halves = _mm_and_si128(_mm_slli_epi16(wide, 7), _mm_set1_epi16(static_cast<int16_t>(0xbfff)));
+    const __m128i all_ones = _mm_set1_epi16(0x3f80);
+    const __m128i is_nan = _mm_cmpeq_epi16(_mm_and_si128(halves, all_ones), all_ones);
+    const __m128i or_nan = _mm_or_si128(halves, _mm_and_si128(is_nan, _mm_set1_epi16(0x7c00)));
+    return {_mm256_mul_ps(_mm256_cvtph_ps(or_nan), _mm256_set1_ps(256.0f))};
+  }
   // The signed numbers in the low four bits of each byte, and in the high four.
   [[gnu::always_inline]] static VecF32 LoadLowI4(const int8_t* p) {
     const __m256i bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));

@@ -47,6 +47,16 @@ struct VecF32 {
         _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16(static_cast<int16_t>(0xbfff)));
     return {_mm512_cvtph_ps(halves)};
   }
+  // The numbers themselves, NaN included.
+  [[gnu::always_inline]] static VecF32 LoadE4M3OrNaN(const uint8_t* p) {
+    const __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __m256i halves =
+        _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16(static_cast<int16_t>(0xbfff)));
+    const __m256i all_ones = _mm256_set1_epi16(0x3f80);
+    const __m256i is_nan = _mm256_cmpeq_epi16(_mm256_and_si256(halves, all_ones), all_ones);
+    const __m256i or_nan = _mm256_or_si256(halves, _mm256_and_si256(is_nan, _mm256_set1_epi16(0x7c00)));
+    return {_mm512_mul_ps(_mm512_cvtph_ps(or_nan), _mm512_set1_ps(256.0f))};
+  }
   // The signed numbers in the low four bits of each byte, and in the high four. The lookup takes four bits of its
   // index.
   [[gnu::always_inline]] static VecF32 LoadLowI4(const int8_t* p) {

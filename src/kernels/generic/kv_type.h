@@ -42,6 +42,46 @@ struct KvBF16 {
   [[gnu::always_inline]] static void StorePartial(Stored* p, V a, int64_t n) { V::StoreBF16Partial(p, a, n); }
 };
 
+template <typename V>
+struct KvFp8 {
+  using Stored = uint8_t;
+  static constexpr bool kHasScales = false;
+  static constexpr bool kPacked = false;
+  [[gnu::always_inline]] static V Load(const Stored* p) { return V::LoadE4M3OrNaN(p); }
+  [[gnu::always_inline]] static V LoadPartial(const Stored* p, int64_t n) {
+    Stored all[V::kLanes] = {};
+    for (int64_t i = 0; i < n; ++i) all[i] = p[i];
+    return V::LoadE4M3OrNaN(all);
+  }
+  [[gnu::always_inline]] static void Store(Stored* p, V a) { StorePartial(p, a, V::kLanes); }
+  [[gnu::always_inline]] static void StorePartial(Stored* p, V a, int64_t n) {
+    float all[V::kLanes];
+    V::StoreU(all, a);
+    for (int64_t i = 0; i < n; ++i) p[i] = Narrow(all[i]);
+  }
+
+ private:
+  [[gnu::always_inline]] static Stored Narrow(float x) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, &x, sizeof(bits));
+    const uint32_t sign = bits >> 24 & 0x80u;
+    bits &= 0x7fffffffu;
+    if (bits > 0x7f800000u) return static_cast<Stored>(sign | 0x7fu);   // NaN
+    if (bits >= 0x43e00000u) return static_cast<Stored>(sign | 0x7eu);  // 448 and above
+    if (bits < 0x3c800000u) {                                           // 2^-6
+      // Adding 2^23 rounds to whole steps of 2^-9, and leaves their number in the low bits.
+      float steps;
+      __builtin_memcpy(&steps, &bits, sizeof(steps));
+      steps = steps * 512.0f + 8388608.0f;
+      __builtin_memcpy(&bits, &steps, sizeof(bits));
+      return static_cast<Stored>(sign | (bits & 0xfu));
+    }
+    // Twenty bits of the mantissa go; the exponent's bias falls from 127 to 7.
+    bits += 0x7ffffu + (bits >> 20 & 1u);
+    return static_cast<Stored>(sign | ((bits >> 20) - (120u << 3)));
+  }
+};
+
 // Types with scales load codes, whole vectors of them even where a row ends: behind codes lie scales, so what is read
 // too much is in the block. Pack turns the n codes of a group into the bytes of a key or value and gives their number.
 template <typename V>

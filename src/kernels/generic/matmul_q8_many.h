@@ -32,9 +32,8 @@ class MatmulQ8Many {
  public:
   using Source = DecodedSource<D>;
 
-  // Never a copy for one source.
-  [[gnu::noinline, gnu::noclone]] static void Multiply(const MatmulArgs& args, const Source& source,
-                                                       int64_t panel_begin, int64_t panel_end) {
+  [[gnu::noinline]] static void Multiply(const MatmulArgs& args, const Source& source, int64_t panel_begin,
+                                         int64_t panel_end) {
     for (int64_t panel = panel_begin; panel < panel_end; panel += kGroupPanels) {
       const int64_t rest = panel_end - panel;
       MultiplyGroup(args, source, panel, static_cast<int>(rest < kGroupPanels ? rest : kGroupPanels));

@@ -90,10 +90,10 @@ void WeightedValues(const AttendArgs& args, int kv_head, const float* weights, R
 
 // Indexed by KvType.
 constexpr void (*kScores[kNumKvTypes])(const AttendArgs&, int, const float*, Range, float*) = {
-    Scores<KvF32>, Scores<KvF16>, Scores<KvBF16>, Scores<KvQ8_0>, Scores<KvQ4_0>};
+    Scores<KvF32>, Scores<KvF16>, Scores<KvBF16>, Scores<KvQ8_0>, Scores<KvQ4_0>, Scores<KvFp8>};
 constexpr void (*kWeightedValues[kNumKvTypes])(const AttendArgs&, int, const float*, Range, float*) = {
-    WeightedValues<KvF32>, WeightedValues<KvF16>, WeightedValues<KvBF16>, WeightedValues<KvQ8_0>,
-    WeightedValues<KvQ4_0>};
+    WeightedValues<KvF32>,  WeightedValues<KvF16>,  WeightedValues<KvBF16>,
+    WeightedValues<KvQ8_0>, WeightedValues<KvQ4_0>, WeightedValues<KvFp8>};
 
 // The state of one query and head over the positions of `range`, which lie in one chunk.
 void AttendChunk(const AttendArgs& args, int kv_head, const float* q, Range range, float* state) {
@@ -161,9 +161,10 @@ void StoreValues(const StoreKvArgs& args) noexcept {
 
 // Indexed by KvType.
 constexpr void (*kStoreKeys[kNumKvTypes])(const StoreKvArgs&) noexcept = {
-    StoreKeys<KvF32>, StoreKeys<KvF16>, StoreKeys<KvBF16>, StoreKeys<KvQ8_0>, StoreKeys<KvQ4_0>};
-constexpr void (*kStoreValues[kNumKvTypes])(const StoreKvArgs&) noexcept = {
-    StoreValues<KvF32>, StoreValues<KvF16>, StoreValues<KvBF16>, StoreValues<KvQ8_0>, StoreValues<KvQ4_0>};
+    StoreKeys<KvF32>, StoreKeys<KvF16>, StoreKeys<KvBF16>, StoreKeys<KvQ8_0>, StoreKeys<KvQ4_0>, StoreKeys<KvFp8>};
+constexpr void (*kStoreValues[kNumKvTypes])(const StoreKvArgs&) noexcept = {StoreValues<KvF32>,  StoreValues<KvF16>,
+                                                                            StoreValues<KvBF16>, StoreValues<KvQ8_0>,
+                                                                            StoreValues<KvQ4_0>, StoreValues<KvFp8>};
 
 }  // namespace
 

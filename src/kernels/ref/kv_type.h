@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/attention.h"
+#include "tensor/fp8.h"
 #include "tensor/half.h"
 
 // How each KvType stores its elements, as attention.h says: types that attention is a template over.
@@ -37,6 +38,10 @@ struct KvF16 : KvPlain<uint16_t> {
 struct KvBF16 : KvPlain<uint16_t> {
   static float Widen(uint16_t x, int) { return Bf16ToFloat(x); }
   static uint16_t Narrow(float x) { return FloatToBf16(x); }
+};
+struct KvFp8 : KvPlain<uint8_t> {
+  static float Widen(uint8_t x, int) { return E4M3ToFloat(x); }
+  static uint8_t Narrow(float x) { return FloatToE4M3(x); }
 };
 // Types of codes; Widen gives the code, Insert puts it in its place.
 struct KvQ8_0 : KvPlain<int8_t> {
