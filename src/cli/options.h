@@ -289,6 +289,7 @@ struct QuantizeOptions {
   std::optional<std::string> format;
   int64_t group_size = 128;
   bool asymmetric = false;
+  bool static_inputs = false;
   size_t max_part_bytes = 0;  // as for ConvertOptions
   std::optional<std::string> resume_folder;
   std::optional<std::string> calibration_file;

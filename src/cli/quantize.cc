@@ -179,10 +179,12 @@ Status CheckQuantizeOptions(const QuantizeOptions& options) {
   const QuantizeQualityOptions& quality = options.quality;
   const bool needs_text = NeedsCalibration(options) || quality.target_bpw.has_value();
   if (needs_text && !options.calibration_file) {
-    return InvalidArgument("quantize: methods other than rtn, and --target-bpw, need --calib FILE");
+    return InvalidArgument(
+        "quantize: methods other than rtn, --activations static, and --target-bpw need --calib FILE");
   }
   if (!needs_text && options.calibration_file && !quality.reports()) {
-    return InvalidArgument("quantize: rtn has no use for --calib; --method names one that has");
+    return InvalidArgument(
+        "quantize: rtn has no use for --calib; --method names one that has, and so does --activations static");
   }
   if (options.output.empty() && !quality.reports())
     return InvalidArgument("quantize: OUT, the file to write, is missing");
@@ -208,9 +210,10 @@ Status CheckQuantizeOptions(const QuantizeOptions& options) {
   if (options.resume_folder && !NeedsCalibration(options)) {
     return InvalidArgument("quantize: --resume is for methods other than rtn, which go layer by layer");
   }
-  if (!quant::IsFolderType(options.scheme) && (options.smooth || options.format || options.asymmetric)) {
+  if (!quant::IsFolderType(options.scheme) &&
+      (options.smooth || options.format || options.asymmetric || options.static_inputs)) {
     return InvalidArgument(
-        "quantize: --method smoothquant, --format and --asymmetric are for {}, not for types of GGUF",
+        "quantize: --method smoothquant, --format, --asymmetric and --activations are for {}, not for types of GGUF",
         quant::FolderTypeNames());
   }
   return Status();
@@ -218,7 +221,9 @@ Status CheckQuantizeOptions(const QuantizeOptions& options) {
 
 }  // namespace
 
-bool NeedsCalibration(const QuantizeOptions& options) { return options.gptq || options.awq || options.smooth; }
+bool NeedsCalibration(const QuantizeOptions& options) {
+  return options.gptq || options.awq || options.smooth || options.static_inputs;
+}
 
 Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, const formats::GgufFile& model) {
   ADIT_ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(*options.calibration_file));
@@ -249,8 +254,12 @@ Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<
   }
   ADIT_ASSIGN_OR_RETURN(quant::CalibrationText text, ReadCalibration(options, *model));
   ADIT_ASSIGN_OR_RETURN(const kernels::KernelTable* kernels, kernels::SelectKernels("auto"));
-  const quant::RoundingOptions rounding{
-      .gptq = options.gptq, .awq = options.awq, .smooth = options.smooth, .groups = groups, .gptq_options = {}};
+  const quant::RoundingOptions rounding{.gptq = options.gptq,
+                                        .awq = options.awq,
+                                        .smooth = options.smooth,
+                                        .keeps_largest = options.static_inputs,
+                                        .groups = groups,
+                                        .gptq_options = {}};
   ADIT_ASSIGN_OR_RETURN(
       std::unique_ptr<quant::CalibratedModel> calibrated,
       quant::CalibratedModel::Create(
@@ -261,6 +270,11 @@ Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<
   rounded.hooks.prepare = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
     return calibrated.Prepare(tensor);
   };
+  if (options.static_inputs) {
+    rounded.hooks.largest_input = [&calibrated = *calibrated](const formats::TensorInfo& tensor) {
+      return calibrated.LargestInput(tensor);
+    };
+  }
   rounded.model = std::move(calibrated);
   return rounded;
 }

@@ -22,6 +22,12 @@ void AddFolderTypes(CLI::App& app, QuantizeOptions& out) {
       app, "--group-size", 0, 65536, [&out](int64_t n) { out.group_size = n; },
       "Columns that share a scale in W2A16 to W8A16, a multiple of 32; 0: all of a row [128]");
   AddSwitch(app, "--asymmetric", out.asymmetric, "Zero points of their own for 2 to 4 bits, as awq has them anyway");
+  AddWord(
+      app, "--activations", {"dynamic", "static"},
+      [&out](const std::string& kind) { out.static_inputs = kind == "static"; },
+      "The scales with which other engines round activations to 8 bits in W8A8, FP8 and FP8_TENSOR: found for each "
+      "token as it runs, or written, for each matrix one, from the text of --calib [dynamic]",
+      "NAME");
 }
 
 void AddQuality(CLI::App& app, QuantizeQualityOptions& out) {

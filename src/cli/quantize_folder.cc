@@ -33,7 +33,7 @@ Status CheckFolderOptions(const QuantizeOptions& options, const formats::GgufFil
     return InvalidArgument("quantize: --method smoothquant is for W8A8, where activations are rounded; {} keeps them",
                            options.scheme);
   }
-  if (!type.groups && NeedsCalibration(options)) {
+  if (!type.groups && (options.gptq || options.awq)) {
     return InvalidArgument("quantize: {} is rounded to the nearest value alone; leave out --method", options.scheme);
   }
   for (const formats::TensorInfo& tensor : model.tensors()) {
@@ -54,10 +54,12 @@ Status TellFolder(size_t before_bytes, size_t after_bytes) {
 }  // namespace
 
 Result<int> QuantizeToFolder(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model) {
-  ADIT_ASSIGN_OR_RETURN(const quant::FolderScheme type, quant::FolderSchemeOf({.type = options.scheme,
-                                                                               .format = options.format,
-                                                                               .group_size = options.group_size,
-                                                                               .asymmetric = options.asymmetric}));
+  ADIT_ASSIGN_OR_RETURN(const quant::FolderScheme type,
+                        quant::FolderSchemeOf({.type = options.scheme,
+                                               .format = options.format,
+                                               .group_size = options.group_size,
+                                               .asymmetric = options.asymmetric,
+                                               .static_inputs = options.static_inputs}));
   ADIT_RETURN_IF_ERROR(CheckFolderOptions(options, *model, type));
   const bool scales_columns = options.awq || options.smooth;
   ADIT_ASSIGN_OR_RETURN(const std::vector<formats::TensorRetyping> retypings,

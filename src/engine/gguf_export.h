@@ -27,6 +27,8 @@ struct GgufNotes {
 struct ExportHooks {
   std::function<Status(double share)> progress;                      // now and then: 0 to 1
   std::function<Status(const formats::TensorInfo& tensor)> prepare;  // before a tensor's rows are read
+  // Of a folder with static inputs: the largest magnitude of what a matrix that was prepared is multiplied with.
+  std::function<Result<float>(const formats::TensorInfo& tensor)> largest_input;
 };
 
 // Writes `model`, a GGUF file or what is seen as one, as one GGUF file at `path`, or in parts: keys, tokenizer, chat

@@ -285,8 +285,12 @@ Status HfFolderExport::WritePacked(const HfTensor& tensor, formats::ModelFolderW
       }
     }
   });
+  models::HfMatrix matrix = tensor.matrix();
+  if (options_.packing->static_inputs) {
+    ADIT_ASSIGN_OR_RETURN(matrix.largest_input, hooks_.largest_input(info));
+  }
   ADIT_ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> parts,
-                        models::PackHfMatrix(*options_.packing, tensor.matrix(), rows));
+                        models::PackHfMatrix(*options_.packing, matrix, rows));
   ADIT_CHECK(parts.size() == tensor.plans.size());
   for (const std::vector<std::byte>& part : parts) {
     ADIT_RETURN_IF_ERROR(writer.Append(part));

@@ -16,7 +16,7 @@ namespace adit::engine {
 
 struct HfExportOptions {
   // How the matrices of layers are quantised; unset: not at all. Of whole numbers the model has them as Int4 or Int8,
-  // as PackHfMatrix takes them; FP8 is made here.
+  // as PackHfMatrix takes them; FP8 is made here. Static inputs need the hook largest_input.
   std::optional<models::HfPacking> packing;
   // F32, F16 or BF16 for the other matrices; unset: float ones stay as they are, others become F16.
   std::optional<DType> dtype;

@@ -23,6 +23,7 @@ using Method = HfQuantization::Method;
 using Bytes = std::vector<std::byte>;
 
 constexpr int64_t kInt4BlockCols = 32;
+constexpr float kLargestInt8 = 127.0f;
 // The nibble of a word that each of eight columns has in AWQ's "gemm" order.
 constexpr std::array<int, 8> kAwqPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
 
@@ -277,6 +278,22 @@ Result<std::vector<Bytes>> PackFp8(const HfPacking& packing, const HfMatrix& mat
   return std::vector<Bytes>{BytesOf(codes), BytesOf(scales)};
 }
 
+Result<std::vector<Bytes>> PackWeights(const HfPacking& packing, const HfMatrix& matrix,
+                                       std::span<const std::byte> blocks) {
+  if (packing.quantization.method == Method::kFp8) return PackFp8(packing, matrix, blocks);
+  ADIT_ASSIGN_OR_RETURN(const CodesOfMatrix codes, CodesOfMatrix::Make(packing, matrix, blocks));
+  switch (packing.quantization.method) {
+    case Method::kGptq:
+      return PackGptq(packing, matrix, codes);
+    case Method::kAwq:
+      return PackAwq(matrix, codes);
+    case Method::kPackedInt:
+      return PackWords(packing, matrix, codes);
+    default:
+      return PackInt8(matrix, codes);
+  }
+}
+
 Status CheckFits(const HfPacking& packing, const HfMatrix& matrix) {
   const HfQuantization& quantization = packing.quantization;
   if (quantization.method == Method::kFp8) return Status();
@@ -322,8 +339,11 @@ Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, con
       if (!packing.symmetric) plans.push_back(plan(".weight_zero_point", "I32", {(rows * bits + 31) / 32, groups}));
       return plans;
     }
-    case Method::kInt8:
-      return std::vector{plan(".weight", "I8", {rows, cols}), plan(".weight_scale", "F32", {rows, 1})};
+    case Method::kInt8: {
+      std::vector plans = {plan(".weight", "I8", {rows, cols}), plan(".weight_scale", "F32", {rows, 1})};
+      if (packing.static_inputs) plans.push_back(plan(".input_scale", "F32", {1}));
+      return plans;
+    }
     case Method::kFp8:
       break;
   }
@@ -331,25 +351,23 @@ Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, con
   std::vector<int64_t> scale_shape = {(rows + block_rows - 1) / block_rows, (cols + block_cols - 1) / block_cols};
   if (packing.scale_per_tensor) scale_shape = {1};
   const char* scale = packing.quantization.block_rows > 0 ? ".weight_scale_inv" : ".weight_scale";
-  return std::vector{plan(".weight", packing.quantization.e5m2 ? "F8_E5M2" : "F8_E4M3", {rows, cols}),
-                     plan(scale, "F32", std::move(scale_shape))};
+  std::vector plans = {plan(".weight", packing.quantization.e5m2 ? "F8_E5M2" : "F8_E4M3", {rows, cols}),
+                       plan(scale, "F32", std::move(scale_shape))};
+  if (packing.static_inputs) plans.push_back(plan(".input_scale", "F32", {1}));
+  return plans;
 }
 
 Result<std::vector<Bytes>> PackHfMatrix(const HfPacking& packing, const HfMatrix& matrix,
                                         std::span<const std::byte> blocks) {
   ADIT_RETURN_IF_ERROR(CheckFits(packing, matrix));
-  if (packing.quantization.method == Method::kFp8) return PackFp8(packing, matrix, blocks);
-  ADIT_ASSIGN_OR_RETURN(const CodesOfMatrix codes, CodesOfMatrix::Make(packing, matrix, blocks));
-  switch (packing.quantization.method) {
-    case Method::kGptq:
-      return PackGptq(packing, matrix, codes);
-    case Method::kAwq:
-      return PackAwq(matrix, codes);
-    case Method::kPackedInt:
-      return PackWords(packing, matrix, codes);
-    default:
-      return PackInt8(matrix, codes);
+  ADIT_ASSIGN_OR_RETURN(std::vector<Bytes> parts, PackWeights(packing, matrix, blocks));
+  if (packing.static_inputs) {
+    const bool is_int8 = packing.quantization.method == Method::kInt8;
+    // No scale is 0: what never comes in takes any.
+    const float largest = matrix.largest_input > 0.0f ? matrix.largest_input : 1.0f;
+    parts.push_back(BytesOf(std::vector<float>{largest / (is_int8 ? kLargestInt8 : kLargestE4M3)}));
   }
+  return parts;
 }
 
 }  // namespace adit::models

@@ -23,6 +23,7 @@ struct HfPacking {
   HfQuantization quantization;
   bool symmetric = true;          // whether all zero points are the middle code
   bool scale_per_tensor = false;  // kFp8 without blocks: one scale for all rows, not one for each
+  bool static_inputs = false;     // kInt8, kFp8: the scale of what comes in is fixed, not found for each token
 };
 
 // A matrix to pack, in the order of rows that the checkpoint has.
@@ -30,6 +31,7 @@ struct HfMatrix {
   std::string module;  // "model.layers.0.mlp.up_proj"
   int64_t rows = 0;    // outputs
   int64_t cols = 0;
+  float largest_input = 0.0f;  // where inputs are static: the magnitude that gets the largest code
 };
 
 // The tensors that it becomes, in the order in which PackHfMatrix gives their contents. InvalidArgument, by the module,

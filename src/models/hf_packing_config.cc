@@ -71,16 +71,17 @@ Json CompressedTensorsConfig(const HfPacking& packing, std::span<const std::stri
   const HfQuantization& quantization = packing.quantization;
   const char* format = "pack-quantized";
   Json activations;
+  const char* const inputs = packing.static_inputs ? "tensor" : "token";
   const char* type = "int";
   const char* strategy = quantization.group_size > 0 ? "group" : "channel";
   if (quantization.method == PackingMethod::kInt8) {
     format = "int-quantized";
-    activations = Arguments(8, "int", "token", 0, /*symmetric=*/true, /*dynamic=*/true);
+    activations = Arguments(8, "int", inputs, 0, /*symmetric=*/true, !packing.static_inputs);
   } else if (quantization.method == PackingMethod::kFp8) {
     format = "float-quantized";
     type = "float";
     strategy = packing.scale_per_tensor ? "tensor" : "channel";
-    activations = Arguments(8, "float", "token", 0, /*symmetric=*/true, /*dynamic=*/true);
+    activations = Arguments(8, "float", inputs, 0, /*symmetric=*/true, !packing.static_inputs);
   }
   Json::Object group{
       {"targets", Json(Json::Array{Word("Linear")})},

@@ -78,6 +78,13 @@ class CalibratedModelImpl final : public CalibratedModel {
     return Status();
   }
 
+  Result<float> LargestInput(const TensorInfo& tensor) const override {
+    const std::optional<LayerInput> input = InputOf(tensor.name);
+    if (!input) return Unsupported("'{}': what it is multiplied with is not known", tensor.name);
+    ADIT_CHECK(rounded_layer_ != nullptr && rounded_layer_->largest_inputs.size() == kNumLayerInputs);
+    return rounded_layer_->largest_inputs[static_cast<size_t>(*input)];
+  }
+
   void RemoveKeptLayers() override {
     if (store_ != nullptr) store_->Remove();
   }
@@ -149,7 +156,8 @@ uint64_t CalibratedModelImpl::Fingerprint() const {
   add(text_.tokens.data(), text_.tokens.size() * sizeof(text_.tokens[0]));
   add_number(text_.window);
   const RoundingOptions& rounding = options_.rounding;
-  for (const bool flag : {rounding.gptq, rounding.awq, rounding.smooth, rounding.gptq_options.act_order}) {
+  for (const bool flag :
+       {rounding.gptq, rounding.awq, rounding.smooth, rounding.keeps_largest, rounding.gptq_options.act_order}) {
     add_number(flag ? 1 : 0);
   }
   add(&rounding.gptq_options.damping, sizeof(rounding.gptq_options.damping));
@@ -174,6 +182,7 @@ Result<LayerInputs> CalibratedModelImpl::GatherInputs(size_t layer) {
                                                                               models::ActivationTermsFor(spec_)));
   const std::array<const nn::Linear*, kNumLayerInputs> readers = FirstReaders(weights.layers.front());
   const bool wants_hessians = options_.rounding.gptq || options_.rounding.awq;
+  const bool wants_samples = options_.rounding.smooth || options_.rounding.keeps_largest;
   LayerInputs inputs;
   for (size_t i = 0; i < readers.size() && wants_hessians; ++i) {
     const auto n = static_cast<size_t>(readers[i]->matrix.num_cols());
@@ -188,7 +197,7 @@ Result<LayerInputs> CalibratedModelImpl::GatherInputs(size_t layer) {
       if (wants_hessians) {
         ADIT_RETURN_IF_ERROR(AddOuterProducts(columns, n, text_.window, 1.0f, context_, inputs.hessians[i].data(), n));
       }
-      if (options_.rounding.smooth) inputs.samples[i].Add(columns, n, text_.window, window, text_.num_windows());
+      if (wants_samples) inputs.samples[i].Add(columns, n, text_.window, window, text_.num_windows());
     }
     return Told(0.5 * static_cast<double>(++window) / static_cast<double>(text_.num_windows()));
   };

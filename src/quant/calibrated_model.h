@@ -40,6 +40,9 @@ class CalibratedModel : public formats::GgufFile {
   // Rounds the layer that `tensor` is of, where that has not been done. FailedPrecondition out of order, else as
   // LayerRounder and LoadLayer.
   virtual Status Prepare(const formats::TensorInfo& tensor) = 0;
+  // The largest magnitude of what `tensor`, a matrix of the layer that was prepared last, is multiplied with over the
+  // text. Unsupported for a matrix that is not known by its name. Precondition: rounding.keeps_largest.
+  virtual Result<float> LargestInput(const formats::TensorInfo& tensor) const = 0;
   // All is written: removes the folder of kept layers.
   virtual void RemoveKeptLayers() = 0;
 };

@@ -72,7 +72,12 @@ Result<FolderScheme> FolderSchemeOf(const FolderRequest& request) {
     return InvalidArgument("quantize: --group-size {}: wanted a multiple of 32, or 0 for whole rows",
                            request.group_size);
   }
+  if (request.static_inputs && (row.block > 0 || (!row.is_fp8 && !row.rounds_activations))) {
+    return InvalidArgument("quantize: --activations static is for W8A8, FP8 and FP8_TENSOR; {} has no place for it",
+                           row.name);
+  }
   FolderScheme out;
+  out.packing.static_inputs = request.static_inputs;
   out.rounds_activations = row.rounds_activations;
   HfQuantization& quantization = out.packing.quantization;
   quantization.bits = row.bits;

@@ -29,6 +29,7 @@ struct FolderRequest {
   std::optional<std::string> format;  // "gptq"; unset: the usual one of the type
   int64_t group_size = 128;           // columns that share a scale; 0: all of a row
   bool asymmetric = false;
+  bool static_inputs = false;
 };
 
 // Whether there is such a type.

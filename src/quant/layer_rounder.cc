@@ -183,6 +183,18 @@ void LayerRounder::DivideSources(RoundedLayer& out) const {
   }
 }
 
+// Of what comes in once its source is divided.
+std::vector<float> LayerRounder::LargestInputs(const LayerInputs& inputs) const {
+  std::vector<float> out(kNumLayerInputs);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const std::vector<float>& largest = inputs.samples[i].largest;
+    for (size_t j = 0; j < largest.size(); ++j) {
+      out[i] = std::max(out[i], scales_[i].empty() ? largest[j] : largest[j] / scales_[i][j]);
+    }
+  }
+  return out;
+}
+
 void LayerRounder::ReadScaled(const TensorInfo& tensor, int64_t first, int64_t count, float* out) const {
   const int64_t n = tensor.row_elements();
   std::vector<uint64_t> room(static_cast<size_t>(count) * tensor.row_bytes() / sizeof(uint64_t) + 1);
@@ -269,6 +281,7 @@ Result<std::unique_ptr<RoundedLayer>> LayerRounder::Round(std::span<const LayerT
     ADIT_RETURN_IF_ERROR(SearchScales(inputs));
     DivideSources(*out);
   }
+  if (options_.keeps_largest) out->largest_inputs = LargestInputs(inputs);
   for (int i = 0; i < kNumLayerInputs; ++i) {
     ADIT_RETURN_IF_ERROR(
         RoundInput(static_cast<LayerInput>(i), std::move(inputs.hessians[static_cast<size_t>(i)]), *out));

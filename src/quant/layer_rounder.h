@@ -32,6 +32,7 @@ struct RoundingOptions {
   bool gptq = true;                   // else each weight to the nearest value
   bool awq = false;                   // columns are scaled before
   bool smooth = false;                // they are scaled by SmoothQuant instead
+  bool keeps_largest = false;         // RoundedLayer::largest_inputs is wanted
   std::optional<GroupScales> groups;  // of tensors that become Int4 or Int8
   GptqOptions gptq_options;
 };
@@ -46,7 +47,7 @@ struct LayerTensor {
 // What is known of the inputs of a layer's matrices.
 struct LayerInputs {
   std::array<std::vector<float>, kNumLayerInputs> hessians;  // sums of x x^T over tokens; empty for `smooth` alone
-  std::array<InputSample, kNumLayerInputs> samples;          // for `smooth`
+  std::array<InputSample, kNumLayerInputs> samples;          // for `smooth` and `keeps_largest`
 };
 
 // Rounds the matrices of one layer.
@@ -77,6 +78,7 @@ class LayerRounder {
   std::vector<float> LargestOfColumns(const formats::TensorInfo& tensor) const;
   std::vector<float> SampleRows(const formats::TensorInfo& tensor) const;
   void DivideSources(RoundedLayer& out) const;
+  std::vector<float> LargestInputs(const LayerInputs& inputs) const;
   Status RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const;
   std::vector<std::byte> Encode(const LayerTensor& tensor, const GptqFactor* factor,
                                 std::span<const float> importance) const;

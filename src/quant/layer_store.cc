@@ -1,7 +1,9 @@
 #include "quant/layer_store.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,11 +12,13 @@
 #include "formats/model_folder_writer.h"
 #include "formats/quoted.h"
 #include "formats/safetensors.h"
+#include "quant/layer_rounder.h"
 
 namespace adit::quant {
 namespace {
 
 constexpr const char* kRunFile = "run";
+constexpr std::string_view kLargestInputs = "largest_inputs";  // no tensor of a model: it has no type before its name
 
 // The name of the folder in which a layer is: of bytes whose types stand before the tensors' names.
 std::string KeptName(DType dtype, std::string_view tensor) { return fmt::format("{}:{}", Traits(dtype).name, tensor); }
@@ -63,6 +67,11 @@ Result<std::unique_ptr<RoundedLayer>> LayerStore::Load(size_t layer, const forma
   auto rounded = std::make_unique<RoundedLayer>(model);
   for (const formats::SafetensorsFile& file : kept.files()) {
     for (const formats::SafetensorsTensor& tensor : file.tensors()) {
+      if (tensor.name == kLargestInputs && tensor.data.size() == kNumLayerInputs * sizeof(float)) {
+        rounded->largest_inputs.resize(kNumLayerInputs);
+        std::memcpy(rounded->largest_inputs.data(), tensor.data.data(), tensor.data.size());
+        continue;
+      }
       const size_t colon = tensor.name.find(':');
       const std::optional<DType> dtype = ParseDType(std::string_view(tensor.name).substr(0, colon));
       const formats::TensorInfo* origin =
@@ -84,6 +93,12 @@ Status LayerStore::Save(size_t layer, const RoundedLayer& rounded) const {
                      .type = formats::FindSafetensorsType("U8"),
                      .shape = {static_cast<int64_t>(tensor.data.size())}});
   });
+  const std::span<const std::byte> largest_inputs = std::as_bytes(std::span(rounded.largest_inputs));
+  if (!largest_inputs.empty()) {
+    plans.push_back({.name = std::string(kLargestInputs),
+                     .type = formats::FindSafetensorsType("U8"),
+                     .shape = {static_cast<int64_t>(largest_inputs.size())}});
+  }
   ADIT_ASSIGN_OR_RETURN(formats::ModelFolderWriter writer,
                         formats::ModelFolderWriter::Create(PathOf(layer), std::move(plans)));
   Status written;
@@ -91,6 +106,7 @@ Status LayerStore::Save(size_t layer, const RoundedLayer& rounded) const {
     if (written.ok()) written = writer.Append(tensor.data);
   });
   ADIT_RETURN_IF_ERROR(written);
+  if (!largest_inputs.empty()) ADIT_RETURN_IF_ERROR(writer.Append(largest_inputs));
   return writer.Finish();
 }
 

@@ -22,6 +22,10 @@ class RoundedLayer final : public formats::WeightSource {
 
   // `bytes` are `tensor` in another type.
   void Add(const formats::TensorInfo& tensor, DType dtype, std::vector<std::byte> bytes);
+  // Of the inputs of the layer's matrices, by their kinds (LayerInput), the largest magnitude; empty: it was not asked
+  // for.
+  std::vector<float> largest_inputs;
+
   // Calls `take` with each tensor that was added, its bytes in `data`.
   void ForEach(const std::function<void(const formats::TensorInfo& tensor)>& take) const;
   bool Has(std::string_view name) const { return entries_.contains(name); }

@@ -203,6 +203,29 @@ def test_int8_and_fp8_are_codes_times_scales(adit, np, full, tmp_path):
     assert np.abs(values).max() == 57344
 
 
+@pytest.mark.parametrize("kind, flags, largest_code", [("W8A8", [], 127), ("FP8", [], 448), ("FP8_TENSOR", [], 448),
+                                                       ("W8A8", ["--method", "smoothquant"], 127)])
+def test_static_scales_are_those_of_the_largest_inputs(adit, np, full, tmp_path, text, kind, flags, largest_code):
+    out = tmp_path / "out"
+    adit.ok("quantize", full, out, kind, *flags, "--activations", "static", "--calib", text, "--calib-ctx", "64",
+            "--calib-windows", "3")
+    group = config_of(out)["quantization_config"]["config_groups"]["group_0"]
+    assert group["input_activations"]["dynamic"] is False and group["input_activations"]["strategy"] == "tensor"
+    tensors = arrays(np, out)
+    # What comes into the first layer follows from embeddings and a norm, also where the norm is divided.
+    ids = [int(word) for word in adit.ok("tokenize", full, "--add-special", text.read_text()).split()][:3 * 64]
+    hidden = tensors["model.embed_tokens.weight"].astype(np.float64)[ids]
+    normed = hidden / np.sqrt((hidden**2).mean(axis=1, keepdims=True) + config_of(full)["rms_norm_eps"])
+    largest = np.abs(normed * tensors["model.layers.0.input_layernorm.weight"]).max()
+    for name in ("q", "k", "v"):
+        scale = tensors[f"model.layers.0.self_attn.{name}_proj.input_scale"]
+        assert scale.shape == (1,) and abs(scale[0] * largest_code / largest - 1) < 1e-3, name
+    assert sum(name.endswith(".input_scale") for name in tensors) == 2 * 7
+    assert kld(adit, out, full, text, "--isa", "ref") < 0.03
+    assert "no place" in adit.fails(2, "quantize", full, tmp_path / "no", "W4A16", "--activations", "static", "--calib", text)
+    assert "--calib" in adit.fails(2, "quantize", full, tmp_path / "no", kind, "--activations", "static")
+
+
 @pytest.mark.parametrize("kind, flags, methods", [("W4A16", [], ["gptq", "awq", "awq-gptq"]),
                                                   ("W4A16", ["--format", "awq"], ["awq"]),
                                                   ("W3A16", [], ["gptq"])])
