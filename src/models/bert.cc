@@ -121,31 +121,6 @@ Status SetLabels(HfKeys& keys) {
   return Status();
 }
 
-// How embeddings are made, where the folder says so.
-Status SetPooling(HfKeys& keys) {
-  struct Mode {
-    const char* name;
-    int64_t type;
-  };
-  constexpr Mode kModes[] = {
-      {"pooling_mode_mean_tokens", 1}, {"pooling_mode_cls_token", 2}, {"pooling_mode_lasttoken", 3}};
-  constexpr const char* kUnknownModes[] = {"pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens",
-                                           "pooling_mode_weightedmean_tokens"};
-  const formats::JsonFields config = keys.folder().pooling_config();
-  for (const char* name : kUnknownModes) {
-    ADIT_ASSIGN_OR_RETURN(const bool on, config.BoolOr(name, false));
-    if (on) return Unsupported("{}: {} is not supported; this build knows mean, cls and last", config.where(), name);
-  }
-  int num_modes = 0;
-  for (const Mode& mode : kModes) {
-    ADIT_ASSIGN_OR_RETURN(const bool on, config.BoolOr(mode.name, false));
-    if (!on) continue;
-    if (++num_modes > 1) return Unsupported("{}: several ways of pooling at once are not supported", config.where());
-    keys.SetInt("pooling_type", mode.type);
-  }
-  return Status();
-}
-
 }  // namespace
 
 Status BertFromGguf(const formats::GgufFile& file, ModelSpec& spec) {
@@ -188,7 +163,7 @@ Status BertFromHf(HfKeys& keys) {
     return SetLabels(keys);
   }
   keys.AddTensors(kTrainingTensors);
-  return SetPooling(keys);
+  return Status();
 }
 
 }  // namespace adit::models

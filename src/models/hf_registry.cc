@@ -30,6 +30,33 @@ constexpr HfFamily kHfFamilies[] = {
     {"starcoder2", "starcoder2", &Starcoder2FromHf},
 };
 
+// How embeddings are made, where the folder says so.
+Status SetPooling(HfKeys& keys) {
+  // What classifies pools in a way of its own.
+  if (keys.values().contains(keys.architecture() + ".pooling_type")) return Status();
+  struct Mode {
+    const char* name;
+    int64_t type;
+  };
+  constexpr Mode kModes[] = {
+      {"pooling_mode_mean_tokens", 1}, {"pooling_mode_cls_token", 2}, {"pooling_mode_lasttoken", 3}};
+  constexpr const char* kUnknownModes[] = {"pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens",
+                                           "pooling_mode_weightedmean_tokens"};
+  const formats::JsonFields config = keys.folder().pooling_config();
+  for (const char* name : kUnknownModes) {
+    ADIT_ASSIGN_OR_RETURN(const bool on, config.BoolOr(name, false));
+    if (on) return Unsupported("{}: {} is not supported; this build knows mean, cls and last", config.where(), name);
+  }
+  int num_modes = 0;
+  for (const Mode& mode : kModes) {
+    ADIT_ASSIGN_OR_RETURN(const bool on, config.BoolOr(mode.name, false));
+    if (!on) continue;
+    if (++num_modes > 1) return Unsupported("{}: several ways of pooling at once are not supported", config.where());
+    keys.SetInt("pooling_type", mode.type);
+  }
+  return Status();
+}
+
 // The folder's own name, links and dots followed.
 std::string NameOf(const std::string& path) {
   std::error_code error;
@@ -62,6 +89,7 @@ Result<HfKeys> ReadHfConfig(const formats::HfFolder& folder) {
     set("general.type", "model");
     set("general.name", NameOf(folder.path()));
     ADIT_RETURN_IF_ERROR(family.from_hf(keys));
+    ADIT_RETURN_IF_ERROR(SetPooling(keys));
     return keys;
   }
   return Unsupported("{}: model_type {} is not supported; this build runs {}", config.where(),

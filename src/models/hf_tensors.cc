@@ -6,6 +6,8 @@ namespace adit::models {
 namespace {
 
 constexpr std::string_view kLayer = "{}";
+// What checkpoints of the model without its head, such as those of embedders, leave out before all names.
+constexpr std::string_view kInner = "model.";
 
 // Whether `name` is `pattern`, with up to four digits for its "{}"; they are then in `layer`.
 bool Matches(std::string_view pattern, std::string_view name, std::string_view& layer) {
@@ -45,7 +47,10 @@ HfTensorRules::Match HfTensorRules::Find(std::string_view hf_name) const {
   if (hf_name.starts_with(optional_prefix_)) hf_name.remove_prefix(optional_prefix_.size());
   for (const HfTensorRule& rule : rules_) {
     std::string_view layer;
-    if (!Matches(rule.hf, hf_name, layer)) continue;
+    const bool is_inside = rule.hf.starts_with(kInner);
+    if (!Matches(rule.hf, hf_name, layer) && !(is_inside && Matches(rule.hf.substr(kInner.size()), hf_name, layer))) {
+      continue;
+    }
     std::string gguf_name(rule.gguf);
     if (const size_t place = gguf_name.find(kLayer); place != std::string::npos) {
       gguf_name.replace(place, kLayer.size(), layer);

@@ -45,6 +45,7 @@ class HfTensorRules {
     const HfTensorRule* rule = nullptr;  // null: no rule
     std::string gguf_name;
   };
+  // A rule's "model." may be missing too.
   Match Find(std::string_view hf_name) const;
 
   struct Origin {

@@ -241,6 +241,32 @@ def test_calibration_comes_closer_than_rounding(adit, full, tmp_path, text, kind
         assert kld(adit, out, full, text, "--isa", "ref") < most, method
 
 
+def test_a_decoder_made_for_embeddings_pools_as_its_folder_says(adit, full, tmp_path):
+    """Saved without its head, as sentence-transformers has it: names without "model.", and 1_Pooling."""
+    folder = tmp_path / "embedder"
+    shutil.copytree(full, folder)
+    header, data = {}, b""
+    for name, (kind, shape, content) in read_safetensors(full / "model.safetensors").items():
+        if name == "lm_head.weight":
+            continue
+        header[name.removeprefix("model.")] = {"dtype": kind, "shape": list(shape),
+                                               "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    config = config_of(folder)
+    (folder / "config.json").write_text(json.dumps(config | {"tie_word_embeddings": True}))
+    (folder / "1_Pooling").mkdir()
+    pooling = folder / "1_Pooling/config.json"
+    pooling.write_text(json.dumps({"word_embedding_dimension": config["hidden_size"], "pooling_mode_lasttoken": True}))
+    wanted = adit.ok("embed", full, "some words", "--pooling", "last")
+    assert adit.ok("embed", folder, "some words") == wanted != adit.ok("embed", full, "some words")
+    adit.ok("convert", folder, tmp_path / "embedder.gguf")
+    assert adit.ok("embed", tmp_path / "embedder.gguf", "some words") == wanted
+    pooling.write_text(json.dumps({"pooling_mode_max_tokens": True}))
+    assert "pooling_mode_max_tokens is not supported" in adit.fails(5, "embed", folder, "some words")
+
+
 def with_outliers(np, full, folder):
     """The same model with a few columns of normed activations a hundred times as large."""
     tensors = {name: np.array(array, np.float32) for name, array in arrays(np, full).items()}
