@@ -45,6 +45,8 @@ TEST(RulesFile, ReadsAllFields) {
 TEST(RulesFile, TellsWhereWhatIsWrong) {
   EXPECT_THAT(ErrorOf("a = "), HasSubstr("guard: r.toml:1: "));
   EXPECT_THAT(ErrorOf("[\b\x01(a)?([\x16"), HasSubstr("guard: r.toml: not TOML"));
+  // A letter that the parser takes for one that cannot be there.
+  EXPECT_THAT(ErrorOf("t\u00df = 1"), HasSubstr("guard: r.toml:1: "));
   EXPECT_THAT(ErrorOf(""), HasSubstr("there are no rules"));
   EXPECT_THAT(ErrorOf("rules = 1"), HasSubstr("r.toml:1: 'rules' is not known; there are rule, max_match_bytes"));
   EXPECT_THAT(ErrorOf("max_match_bytes = 1\n" + Rule("regex='a'")), HasSubstr("64..16384"));
