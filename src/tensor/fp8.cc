@@ -1,6 +1,5 @@
 #include "tensor/fp8.h"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -24,32 +23,11 @@ float E4M3ToFloat(uint8_t bits) {
   return (bits & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-uint8_t FloatToE4M3(float value) {
-  const auto sign = static_cast<uint8_t>(std::signbit(value) ? 0x80 : 0);
-  const float magnitude = std::abs(value);
-  if (std::isnan(value)) return static_cast<uint8_t>(sign | 0x7f);
-  if (magnitude >= kLargestE4M3) return static_cast<uint8_t>(sign | 0x7e);
-  // Below the least normal number the last place is worth 2^-9.
-  if (magnitude < 0x1p-6f) return static_cast<uint8_t>(sign | static_cast<int>(std::nearbyint(magnitude * 0x1p9f)));
-  // Three bits of the mantissa stay; a carry out of them goes into the exponent.
-  const uint32_t bits = std::bit_cast<uint32_t>(magnitude);
-  const uint32_t rounded = bits + 0x7ffffu + ((bits >> 20) & 1u);
-  return static_cast<uint8_t>(sign | ((rounded >> 20) - (120u << 3)));
-}
+uint8_t FloatToE4M3(float value) { return RoundToE4M3(value); }
 
 float E5M2ToFloat(uint8_t bits) { return HalfToFloat(static_cast<uint16_t>(bits << 8)); }
 
-uint8_t FloatToE5M2(float value) {
-  const auto sign = static_cast<uint8_t>(std::signbit(value) ? 0x80 : 0);
-  const float magnitude = std::abs(value);
-  if (std::isnan(value)) return static_cast<uint8_t>(sign | 0x7f);
-  if (magnitude >= kLargestE5M2) return static_cast<uint8_t>(sign | 0x7b);
-  // As for E4M3: below the least normal number the last place is worth 2^-16; two bits of the mantissa stay.
-  if (magnitude < 0x1p-14f) return static_cast<uint8_t>(sign | static_cast<int>(std::nearbyint(magnitude * 0x1p16f)));
-  const uint32_t bits = std::bit_cast<uint32_t>(magnitude);
-  const uint32_t rounded = bits + 0xfffffu + ((bits >> 21) & 1u);
-  return static_cast<uint8_t>(sign | ((rounded >> 21) - (112u << 2)));
-}
+uint8_t FloatToE5M2(float value) { return RoundToFp8<2, 15>(value, kLargestE5M2, 0x7b); }
 
 void DecodeFp8(const std::byte* blocks, float* out, int64_t num_elements) noexcept {
   ForEachBlock<BlockFp8, 32>(blocks, out, num_elements, [](const BlockFp8& block, float* x) {

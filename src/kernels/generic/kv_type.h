@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/attention.h"
+#include "tensor/fp8.h"
 
 // How each KvType stores its elements, in vectors of V: types that attention is a template over.
 namespace adit::kernels::generic {
@@ -57,28 +58,7 @@ struct KvFp8 {
   [[gnu::always_inline]] static void StorePartial(Stored* p, V a, int64_t n) {
     float all[V::kLanes];
     V::StoreU(all, a);
-    for (int64_t i = 0; i < n; ++i) p[i] = Narrow(all[i]);
-  }
-
- private:
-  [[gnu::always_inline]] static Stored Narrow(float x) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, &x, sizeof(bits));
-    const uint32_t sign = bits >> 24 & 0x80u;
-    bits &= 0x7fffffffu;
-    if (bits > 0x7f800000u) return static_cast<Stored>(sign | 0x7fu);   // NaN
-    if (bits >= 0x43e00000u) return static_cast<Stored>(sign | 0x7eu);  // 448 and above
-    if (bits < 0x3c800000u) {                                           // 2^-6
-      // Adding 2^23 rounds to whole steps of 2^-9, and leaves their number in the low bits.
-      float steps;
-      __builtin_memcpy(&steps, &bits, sizeof(steps));
-      steps = steps * 512.0f + 8388608.0f;
-      __builtin_memcpy(&bits, &steps, sizeof(bits));
-      return static_cast<Stored>(sign | (bits & 0xfu));
-    }
-    // Twenty bits of the mantissa go; the exponent's bias falls from 127 to 7.
-    bits += 0x7ffffu + (bits >> 20 & 1u);
-    return static_cast<Stored>(sign | ((bits >> 20) - (120u << 3)));
+    for (int64_t i = 0; i < n; ++i) p[i] = RoundToE4M3(all[i]);
   }
 };
 
