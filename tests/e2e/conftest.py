@@ -118,3 +118,22 @@ def read_safetensors(path):
     header = json.loads(data[8:8 + length])
     return {name: (entry["dtype"], entry["shape"], data[8 + length:][slice(*entry["data_offsets"])])
             for name, entry in header.items() if name != "__metadata__"}
+
+
+def write_safetensors(path, tensors):
+    """`tensors`: as read_safetensors gives them."""
+    header, data = {}, b""
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def make_certificate(folder, name, hosts, organization="adit"):
+    """Files of a certificate that signs itself, for `hosts` as openssl names them ("DNS:localhost"), and of its key."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", f"/O={organization}/CN={hosts[0].split(':')[1]}", "-addext",
+                    "subjectAltName=" + ",".join(hosts), "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key

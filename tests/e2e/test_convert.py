@@ -3,7 +3,7 @@ import json
 import shutil
 
 import pytest
-from conftest import read_safetensors
+from conftest import read_safetensors, write_safetensors
 
 # Of the folder, and the GGUF file beside it that another converter wrote.
 MODELS = [("bert", "model-f32.gguf", "f32"), ("llama", "model-f32.gguf", "f32"), ("llama_spm", "model-bf16.gguf", "bf16"),
@@ -177,13 +177,7 @@ def test_sharded_folders(adit, oracle, tmp_path):
     tensors = read_safetensors(source / "model.safetensors")
     shards = {"a.safetensors": sorted(tensors)[::2], "b.safetensors": sorted(tensors)[1::2]}
     for file, names in shards.items():
-        header, data = {}, b""
-        for name in names:
-            dtype, shape, content = tensors[name]
-            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
-            data += content
-        text = json.dumps(header).encode()
-        (folder / file).write_bytes(len(text).to_bytes(8, "little") + text + data)
+        write_safetensors(folder / file, {name: tensors[name] for name in names})
     index = {"metadata": {}, "weight_map": {name: file for file, names in shards.items() for name in names}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     assert logits(adit, folder, tmp_path / "a") == logits(adit, source, tmp_path / "b")

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from conftest import read_safetensors
+from conftest import read_safetensors, write_safetensors
 from quantised import full, kld, text, types  # noqa: F401
 
 TOKENS = "5,6,7,8,9,300,1,2"
@@ -245,15 +245,9 @@ def test_a_decoder_made_for_embeddings_pools_as_its_folder_says(adit, full, tmp_
     """Saved without its head, as sentence-transformers has it: names without "model.", and 1_Pooling."""
     folder = tmp_path / "embedder"
     shutil.copytree(full, folder)
-    header, data = {}, b""
-    for name, (kind, shape, content) in read_safetensors(full / "model.safetensors").items():
-        if name == "lm_head.weight":
-            continue
-        header[name.removeprefix("model.")] = {"dtype": kind, "shape": list(shape),
-                                               "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    text = json.dumps(header).encode()
-    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    tensors = read_safetensors(full / "model.safetensors")
+    write_safetensors(folder / "model.safetensors", {name.removeprefix("model."): tensor for name, tensor in tensors.items()
+                                                     if name != "lm_head.weight"})
     config = config_of(folder)
     (folder / "config.json").write_text(json.dumps(config | {"tie_word_embeddings": True}))
     (folder / "1_Pooling").mkdir()
@@ -278,12 +272,8 @@ def with_outliers(np, full, folder):
             for reader in readers:
                 tensors[f"model.layers.{layer}.{reader}.weight"][:, columns] /= 128
     shutil.copytree(full, folder)
-    header, data = {}, b""
-    for name, array in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
-        data += array.tobytes()
-    text = json.dumps(header).encode()
-    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    write_safetensors(folder / "model.safetensors",
+                      {name: ("F32", array.shape, array.tobytes()) for name, array in tensors.items()})
     return folder
 
 

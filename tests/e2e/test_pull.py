@@ -12,6 +12,7 @@ import threading
 import time
 
 import pytest
+from conftest import make_certificate
 from hub import Hub
 
 MEGABYTE = 1 << 20
@@ -215,20 +216,10 @@ def test_a_hub_that_leads_elsewhere_gets_nowhere(adit, hub, env, tmp_path):
     assert not list(tmp_path.rglob("evil*"))
 
 
-def make_certificate(folder, *hosts):
-    """Files of a certificate for `hosts` and of its key."""
-    certificate, key = folder / "hub.pem", folder / "hub.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", f"/CN={hosts[0]}", "-addext",
-                    "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts), "-keyout", key, "-out", certificate],
-                   check=True, capture_output=True)
-    return certificate, key
-
-
 def test_a_hub_must_show_a_certificate_that_is_trusted(adit, env, tmp_path, large):
     if not shutil.which("openssl"):
         pytest.skip("openssl is not installed")
-    certificate, key = make_certificate(tmp_path, "localhost")
+    certificate, key = make_certificate(tmp_path, "hub", ["DNS:localhost"])
     hub = Hub(tls=(certificate, key))
     hub.add("org/big-GGUF", {"big-Q8_0.gguf": large})
     secure = {**env, "HF_ENDPOINT": hub.url}
@@ -309,7 +300,7 @@ def test_proxies_of_the_environment_are_used(adit, env, tmp_path, hub, large):
 def test_tls_goes_through_a_proxy(adit, env, tmp_path, large):
     if not shutil.which("openssl"):
         pytest.skip("openssl is not installed")
-    certificate = make_certificate(tmp_path, "hub.invalid", "store.invalid")
+    certificate = make_certificate(tmp_path, "hub", ["DNS:hub.invalid", "DNS:store.invalid"])
     hub = Hub(tls=certificate)
     hub.add("org/big-GGUF", {"big-Q8_0.gguf": large})
     proxy = Proxy(hidden(hub, "https"))

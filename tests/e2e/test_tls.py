@@ -4,10 +4,10 @@ import shutil
 import signal
 import socket
 import ssl
-import subprocess
 import time
 
 import pytest
+from conftest import make_certificate
 from server import Server
 
 if not shutil.which("openssl"):
@@ -38,12 +38,7 @@ class TlsServer(Server):
 
 
 def make(folder, name, organization):
-    """Files of a certificate that signs itself, and of its key."""
-    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", f"/O={organization}/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-                    "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    return certificate, key
+    return make_certificate(folder, name, ["DNS:localhost", "IP:127.0.0.1"], organization)
 
 
 def trusting(*certificates):
