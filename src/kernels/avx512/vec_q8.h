@@ -20,8 +20,8 @@ struct VecQ8 {
   // vpdpbusd.
   static constexpr int kVecs = 2;
   static constexpr int kRows = kVecs * kLanes;
-  static constexpr int kLargeTile = 12;
-  static constexpr int kSmallTile = 8;
+  static constexpr int kLargeTile = 6;
+  static constexpr int kSmallTile = 4;
   static constexpr int kQuadBytes = kRows * 4;  // four columns of a panel, a byte each
   static constexpr bool kSignedBytes = false;   // vpdpbusd takes unsigned weights: those of eight bits have 128 added
   static constexpr bool kOffsetFirst = true;    // sums start from the negated offset
