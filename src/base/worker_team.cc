@@ -20,6 +20,14 @@ inline void Pause() {
 #endif
 }
 
+// Raises `value` and wakes those who wait for that. Sequentially consistent, for notify_all asks only whether anybody
+// sleeps (libstdc++): a weaker store could still be on its way when that is read, and the one who just went to sleep on
+// the old value would sleep for ever.
+void Raise(std::atomic<uint32_t>& value) {
+  value.fetch_add(1, std::memory_order_seq_cst);
+  value.notify_all();
+}
+
 // Returns once `value` is no longer `old`.
 void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) {
   for (int i = 0; i < kSpins; ++i) {
@@ -55,18 +63,14 @@ Result<std::unique_ptr<WorkerTeam>> WorkerTeam::Create(int num_workers) {
 
 WorkerTeam::~WorkerTeam() {
   stopping_ = true;
-  region_.fetch_add(1, std::memory_order_release);
-  region_.notify_all();
+  Raise(region_);
   for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerTeam::RunErased(BodyFn body, const void* state) {
   body_ = body;
   state_ = const_cast<void*>(state);
-  if (size_ > 1) {
-    region_.fetch_add(1, std::memory_order_release);
-    region_.notify_all();
-  }
+  if (size_ > 1) Raise(region_);
   Worker self(this, 0);
   body(state_, self);
   Arrive();
@@ -93,8 +97,7 @@ void WorkerTeam::Arrive() {
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
     arrived_.store(0, std::memory_order_relaxed);
     next_piece_.store(0, std::memory_order_relaxed);
-    generation_.store(generation + 1, std::memory_order_release);
-    generation_.notify_all();
+    Raise(generation_);
     return;
   }
   AwaitChange(generation_, generation);

@@ -77,8 +77,8 @@ class WorkerTeam {
   bool stopping_ = false;
 
   // Each on its own cache line: region_ and generation_ are spun on, the counters are written by all.
-  alignas(64) std::atomic<uint32_t> region_{0};      // release on start of a region, acquire by workers
-  alignas(64) std::atomic<uint32_t> generation_{0};  // release by the last to arrive, acquire by the others
+  alignas(64) std::atomic<uint32_t> region_{0};      // raised on start of a region, acquire by workers
+  alignas(64) std::atomic<uint32_t> generation_{0};  // raised by the last to arrive, acquire by the others
   alignas(64) std::atomic<int> arrived_{0};          // acq_rel: the last to arrive has seen all others' writes
   alignas(64) std::atomic<int64_t> next_piece_{0};   // relaxed: reset only while all others wait at the barrier
 };

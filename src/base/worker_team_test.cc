@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 namespace adit {
@@ -52,6 +53,27 @@ TEST(WorkerTeam, RunsManyRegionsOneAfterAnother) {
   std::atomic<int> calls{0};
   for (int i = 0; i < 200; ++i) (*team)->Run([&](Worker&) { calls.fetch_add(1); });
   EXPECT_EQ(calls.load(), 600);
+}
+
+// One member comes to each barrier about when the other has waited long enough to go to sleep, and has to wake it
+// whether it sleeps already or is only about to.
+TEST(WorkerTeam, WakesAMemberThatIsJustGoingToSleep) {
+  using Clock = std::chrono::steady_clock;
+  auto team = WorkerTeam::Create(2);
+  ASSERT_TRUE(team.ok());
+  std::atomic<int> barriers{0};
+  (*team)->Run([&](Worker& worker) {
+    for (int i = 0; i < 10000; ++i) {
+      if (worker.index() == i % 2) {
+        const auto until = Clock::now() + std::chrono::nanoseconds(20000 + i * 7919 % 120000);
+        while (Clock::now() < until) {
+        }
+        barriers.fetch_add(1);
+      }
+      worker.Barrier();
+    }
+  });
+  EXPECT_EQ(barriers.load(), 10000);
 }
 
 }  // namespace
