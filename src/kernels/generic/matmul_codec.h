@@ -13,8 +13,8 @@
 //   codes    [num_cols / 32]   kCodeBytes each: bit planes
 //   records  [num_cols / (32 * kRecordBlocks)]   kRecordBytes each: the scales of one block of the file for every row
 //
-// both padded to a multiple of 64 bytes. A plane is [quads][kRows][4] bytes; each byte holds the bits of up to eight
-// columns:
+// each record before its codes (generic/matmul_panel.h). A plane is [quads][kRows][4] bytes; each byte holds the bits
+// of up to eight columns:
 //   4 bits   byte of quad q, q = 0..3: column of quad q in bits 3..0, of quad q + 4 in bits 7..4 (so the file has them)
 //            or, where scales change every 16 columns, of quads 2q and 2q + 1
 //   2 bits   byte of quad q, q = 0..1: bits 2i + 1..2i are those of quad 4q + i

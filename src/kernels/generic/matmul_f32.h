@@ -132,7 +132,7 @@ class MatmulF32 {
   [[gnu::always_inline]] static void AddProducts(const Stored* weights, const float* x, int64_t x_stride,
                                                  int64_t num_steps, F32 (&acc)[kTokens][kTileVecs]) {
     for (int64_t step = 0; step < num_steps; ++step) {
-      if constexpr (kStream) PrefetchStream<kRowOfPanelBytes>(weights);
+      if constexpr (kStream) PrefetchStream<F32, kRowOfPanelBytes>(weights);
       decltype(P::Load(weights)) w[kTileVecs];
       Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA { w[v.value] = P::Load(weights + v.value * F32::kLanes); });
       Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {

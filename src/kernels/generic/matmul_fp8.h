@@ -93,7 +93,7 @@ class MatmulFp8 : MatmulF32<V, WidenedProduct<typename V::F32, DType::kF32>> {
       Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA { scale[v.value] = LoadScale(block, v.value); });
       const float* x = args.activations.f32 + begin;
       for (int col = 0; col < kBlockCols; ++col) {
-        if (col * kRows % 64 == 0) PrefetchStream<64>(block + kScaleBytes + col * kRows);
+        if (col * kRows % 64 == 0) PrefetchStream<F32, 64>(block + kScaleBytes + col * kRows);
         Unroll<V::kVecs>([&](auto v) ADIT_INLINE_LAMBDA {
           const F32 w = LoadWeights(block, col, v.value, scale[v.value]);
           Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {

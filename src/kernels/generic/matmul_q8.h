@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/generic/matmul_panel.h"
 #include "kernels/generic/matmul_q8_decoded.h"
 #include "kernels/generic/matmul_q8_looked_up.h"
 #include "kernels/generic/matmul_q8_many.h"
@@ -27,7 +28,7 @@ template <class V, class W>
 class MatmulQ8 {
  public:
   [[gnu::always_inline]] static size_t PanelBytes(int64_t num_cols) {
-    return CodeSectionBytes(num_cols) + PadTo64(num_cols / kRecordCols * W::kRecordBytes);
+    return static_cast<size_t>((Panel::Bytes(num_cols / kQ8Block) + 63) / 64 * 64);
   }
 
   [[gnu::always_inline]] static void Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) {
@@ -57,24 +58,17 @@ class MatmulQ8 {
   using F32 = typename V::F32;
   using Block = typename W::Block;
   using Decoded = DecodedFrom<V, W>;
+  using Panel = generic::Panel<V, W>;
 
   static constexpr int kRecordCols = kQ8Block * W::kRecordBlocks;
   static constexpr int kDirectTile = 4;
   // A tile adds second terms for all its tokens where one has them: with many tokens it is better to pick them out.
   static constexpr int64_t kMaxDirectTokensOfTwoTerms = 8;
-  static_assert(kStretchBlocks % W::kRecordBlocks == 0);
-
-  [[gnu::always_inline]] static constexpr size_t PadTo64(int64_t bytes) {
-    return static_cast<size_t>((bytes + 63) / 64 * 64);
-  }
-  [[gnu::always_inline]] static constexpr size_t CodeSectionBytes(int64_t num_cols) {
-    return PadTo64(num_cols / kQ8Block * W::kCodeBytes);
-  }
+  static_assert(kStretchBlocks % Panel::kBlocks == 0);
 
   static void PackPanel(const PackArgs& args, int64_t panel) {
     static constexpr std::byte kZeros[sizeof(Block)] = {};
-    std::byte* codes = args.panels + static_cast<size_t>(panel) * PanelBytes(args.num_cols);
-    std::byte* record = codes + CodeSectionBytes(args.num_cols);
+    std::byte* units = args.panels + static_cast<size_t>(panel) * PanelBytes(args.num_cols);
     const int64_t num_records = args.num_cols / kRecordCols;
     for (int64_t i = 0; i < num_records; ++i) {
       for (int lane = 0; lane < V::kRows; ++lane) {
@@ -83,32 +77,29 @@ class MatmulQ8 {
         if (row < args.num_rows) source = args.rows + static_cast<size_t>(row) * args.row_bytes + i * sizeof(Block);
         Block block;
         __builtin_memcpy(&block, source, sizeof(block));
-        W::Pack(block, codes, record, lane);
+        W::Pack(block, Panel::Codes(units, i * W::kRecordBlocks), Panel::Record(units, i * W::kRecordBlocks), lane);
       }
-      codes += W::kRecordBlocks * W::kCodeBytes;
-      record += W::kRecordBytes;
     }
   }
 
-  // Column 32 * block of a panel; block is a multiple of kRecordBlocks.
-  static PanelPosition PanelAt(const MatmulArgs& args, int64_t panel, int64_t block) {
-    const std::byte* codes = args.weights + static_cast<size_t>(panel) * PanelBytes(args.num_cols);
-    return {codes + block * W::kCodeBytes,
-            codes + CodeSectionBytes(args.num_cols) + block / W::kRecordBlocks * W::kRecordBytes};
+  // Column 32 * block of a panel; block is a multiple of Panel::kBlocks.
+  static const std::byte* PanelAt(const MatmulArgs& args, int64_t panel, int64_t block) {
+    return args.weights + static_cast<size_t>(panel) * PanelBytes(args.num_cols) +
+           block / Panel::kBlocks * Panel::kUnitBytes;
   }
 
-  [[gnu::noinline]] static void Decode(PanelPosition from, PanelPosition next, int64_t num_blocks,
-                                       Stretch<Decoded>& to) {
+  [[gnu::noinline]] static void Decode(const std::byte* from, const std::byte* next, int64_t num_blocks,
+                                       Stretch<V, Decoded>& to) {
     DecodeStretch<V, W>(from, next, num_blocks / W::kRecordBlocks, to);
   }
 
   // sums[kRows] += the second terms of one token in the stretch that begins at `block`.
-  [[gnu::noinline]] static void AddSecondTerms(const MatmulArgs& args, PanelPosition weights, int64_t token,
+  [[gnu::noinline]] static void AddSecondTerms(const MatmulArgs& args, const std::byte* units, int64_t token,
                                                int64_t block, float* sums) {
     for (unsigned blocks = SecondBlocks(args, token, block); blocks != 0; blocks &= blocks - 1) {
       const int i = __builtin_ctz(blocks);
-      const std::byte* record = weights.records + i / W::kRecordBlocks * W::kRecordBytes;
-      AddBlock<V, W, 1>(weights.codes + i * W::kCodeBytes, W::LoadRecord(record), record, i % W::kRecordBlocks,
+      const std::byte* record = Panel::Record(units, i);
+      AddBlock<V, W, 1>(Panel::Codes(units, i), W::LoadRecord(record), record, i % W::kRecordBlocks,
                         RowsAt<V, W>(args.second_terms, args.num_cols, token, block + i), sums);
     }
   }
@@ -119,13 +110,12 @@ class MatmulQ8 {
     Unroll<kTokens * V::kVecs>([&](auto i) ADIT_INLINE_LAMBDA { F32::Store(sums + i.value * V::kLanes, F32::Zero()); });
     const int64_t num_blocks = args.num_cols / kQ8Block;
     for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
-      const PanelPosition weights = PanelAt(args, panel, block);
+      const std::byte* units = PanelAt(args, panel, block);
       const int64_t rest = num_blocks - block;
-      AddTile<V, W, kTokens, true>(weights.codes, weights.records,
-                                   (rest < kStretchBlocks ? rest : kStretchBlocks) / W::kRecordBlocks,
+      AddTile<V, W, kTokens, true>(units, (rest < kStretchBlocks ? rest : kStretchBlocks) / W::kRecordBlocks,
                                    RowsAt<V, W>(args.activations, args.num_cols, token, block), sums);
       if (args.second_terms.q8 == nullptr) continue;
-      for (int t = 0; t < kTokens; ++t) AddSecondTerms(args, weights, token + t, block, sums + t * V::kRows);
+      for (int t = 0; t < kTokens; ++t) AddSecondTerms(args, units, token + t, block, sums + t * V::kRows);
     }
     StoreOutputs<F32, V::kVecs>(args, token, kTokens, panel * V::kRows, sums);
   }
@@ -170,19 +160,20 @@ class MatmulQ8 {
 
   // sums[kTokens][kRows] += num_blocks blocks of a stretch, from `block` on, times tokens, second terms last.
   template <int kTokens>
-  [[gnu::noinline]] static void AddDecodedRows(const MatmulArgs& args, const Stretch<Decoded>& stretch, int64_t token,
-                                               int64_t block, int64_t num_blocks, float* sums) {
-    AddTile<V, Decoded, kTokens, false>(stretch.codes, stretch.records, num_blocks,
+  [[gnu::noinline]] static void AddDecodedRows(const MatmulArgs& args, const Stretch<V, Decoded>& stretch,
+                                               int64_t token, int64_t block, int64_t num_blocks, float* sums) {
+    AddTile<V, Decoded, kTokens, false>(stretch.units, num_blocks,
                                         RowsAt<V, W>(args.activations, args.num_cols, token, block), sums);
     if (args.second_terms.q8 == nullptr) return;
     for (int t = 0; t < kTokens; ++t) AddSecondTermsDecoded(args, stretch, token + t, block, sums + t * V::kRows);
   }
-  [[gnu::noinline]] static void AddSecondTermsDecoded(const MatmulArgs& args, const Stretch<Decoded>& stretch,
+  [[gnu::noinline]] static void AddSecondTermsDecoded(const MatmulArgs& args, const Stretch<V, Decoded>& stretch,
                                                       int64_t token, int64_t block, float* sums) {
     for (unsigned blocks = SecondBlocks(args, token, block); blocks != 0; blocks &= blocks - 1) {
       const int i = __builtin_ctz(blocks);
-      AddBlock<V, Decoded, 1>(stretch.codes + i * Decoded::kCodeBytes, {}, stretch.records + i * Decoded::kRecordBytes,
-                              0, RowsAt<V, W>(args.second_terms, args.num_cols, token, block + i), sums);
+      AddBlock<V, Decoded, 1>(generic::Panel<V, Decoded>::Codes(stretch.units, i), {},
+                              generic::Panel<V, Decoded>::Record(stretch.units, i), 0,
+                              RowsAt<V, W>(args.second_terms, args.num_cols, token, block + i), sums);
     }
   }
 
@@ -190,14 +181,14 @@ class MatmulQ8 {
   [[gnu::noinline]] static void MultiplyFewDecoded(const MatmulArgs& args, int64_t panel) {
     static_assert(W::kMaxDirectTokens == kMaxDirectTokensOfTwoTerms);
     alignas(64) float sums[W::kMaxDirectTokens * V::kRows];
-    Stretch<Decoded> stretch;
+    Stretch<V, Decoded> stretch;
     for (int64_t i = 0; i < args.num_tokens * V::kRows; i += V::kLanes) F32::Store(sums + i, F32::Zero());
     const int64_t num_blocks = args.num_cols / kQ8Block;
     for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
       const int64_t rest = num_blocks - block;
       const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
-      const PanelPosition from = PanelAt(args, panel, block);
-      Decode(from, {from.codes + kStreamAhead, from.records + kStreamAhead}, n, stretch);
+      const std::byte* from = PanelAt(args, panel, block);
+      Decode(from, from + F32::kStreamAhead, n, stretch);
       int64_t token = 0;
       for (; token + kDirectTile <= args.num_tokens; token += kDirectTile) {
         AddDecodedRows<kDirectTile>(args, stretch, token, block, n, sums + token * V::kRows);

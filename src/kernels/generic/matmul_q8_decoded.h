@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/generic/matmul_panel.h"
 #include "kernels/generic/matmul_q8_tile.h"
 #include "kernels/generic/matmul_q8_tokens.h"
+#include "kernels/generic/prefetch.h"
 #include "kernels/generic/unroll.h"
 
 // Weights decoded for many tokens: a byte for each code, and scales as floats. What kind of weights they were matters
@@ -44,16 +46,9 @@ template <class V, class W>
 using DecodedFrom = DecodedCodec<V, typename W::Dot, W::kSubBlocks, W::kOffsetBits != 0, W::kHasMin>;
 
 // A stretch of a panel, decoded to the form D.
-template <class D>
+template <class V, class D>
 struct Stretch {
-  alignas(64) std::byte codes[kStretchBlocks * D::kCodeBytes];
-  alignas(64) std::byte records[kStretchBlocks * D::kRecordBytes];
-};
-
-// Weights in a packed panel, from some column on.
-struct PanelPosition {
-  const std::byte* codes;
-  const std::byte* records;
+  alignas(64) std::byte units[static_cast<size_t>(Panel<V, D>::Bytes(kStretchBlocks))];
 };
 
 // Whether W has ForQuads (generic/matmul_codec_grid.h) in the place of Codes and Scale.
@@ -64,78 +59,78 @@ concept LooksUp = requires {
 
 // Decodes a block of 32 columns: codes [8 quads][kRows][4], and scales and minima as floats.
 template <class V, class W>
-[[gnu::always_inline]] inline void DecodeColumns(PanelPosition from, const typename W::Record& record, int block,
-                                                 std::byte* codes, float* floats) {
+[[gnu::always_inline]] inline void DecodeColumns(const std::byte* from_codes, const typename W::Record& record,
+                                                 const std::byte* from_record, int block, std::byte* codes,
+                                                 float* floats) {
   using F32 = typename V::F32;
   Unroll<8 * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
     constexpr int g = W::kOrder[j.value / V::kVecs];
     constexpr int v = j.value % V::kVecs;
-    V::Store(codes + g * V::kQuadBytes + v * V::kLanes * 4, W::template Codes<g>(from.codes, v));
+    V::Store(codes + g * V::kQuadBytes + v * V::kLanes * 4, W::template Codes<g>(from_codes, v));
   });
   Unroll<W::kSubBlocks * V::kVecs>([&](auto j) ADIT_INLINE_LAMBDA {
     constexpr int kSub = j.value / V::kVecs;
     constexpr int v = j.value % V::kVecs;
     const int sub_block = block * W::kSubBlocks + kSub;
     float* scale = floats + kSub * V::kRows + v * V::kLanes;
-    F32::Store(scale, W::Scale(record, from.records, sub_block, v));
-    if constexpr (W::kHasMin) F32::Store(scale + W::kSubBlocks * V::kRows, W::Min(record, from.records, sub_block, v));
+    F32::Store(scale, W::Scale(record, from_record, sub_block, v));
+    if constexpr (W::kHasMin) F32::Store(scale + W::kSubBlocks * V::kRows, W::Min(record, from_record, sub_block, v));
   });
 }
 
 // The same where codes are looked up.
 template <class V, class W>
-[[gnu::always_inline]] inline void DecodeLookedUp(PanelPosition from, int block, std::byte* codes, float* floats) {
+[[gnu::always_inline]] inline void DecodeLookedUp(const std::byte* from_codes, const std::byte* from_record, int block,
+                                                  std::byte* codes, float* floats) {
   using F32 = typename V::F32;
   alignas(64) typename W::Group index[V::kVecs][W::kNumGroups + 1];
-  for (int v = 0; v < V::kVecs; ++v) W::MakeIndices(from.codes, v, index[v]);
+  for (int v = 0; v < V::kVecs; ++v) W::MakeIndices(from_codes, v, index[v]);
   for (int v = 0; v < V::kVecs; ++v) {
     F32 scale[W::kSubBlocks];
     F32 min[W::kSubBlocks];
-    W::LoadScales(from.codes, from.records, block, v, scale, min);
+    W::LoadScales(from_codes, from_record, block, v, scale, min);
     Unroll<W::kSubBlocks>([&](auto sub) ADIT_INLINE_LAMBDA {
       float* to = floats + sub.value * V::kRows + v * V::kLanes;
       F32::Store(to, scale[sub.value]);
       if constexpr (W::kHasMin) F32::Store(to + W::kSubBlocks * V::kRows, min[sub.value]);
     });
-    W::ForQuads(from.codes, v, index[v], [&](auto quad, auto weight) ADIT_INLINE_LAMBDA {
+    W::ForQuads(from_codes, v, index[v], [&](auto quad, auto weight) ADIT_INLINE_LAMBDA {
       V::Store(codes + quad.value * V::kQuadBytes + v * V::kLanes * 4, W::ToCodes(weight));
     });
   }
 }
 
-// Decodes num_records records of W and prefetches as many from `next`, which are to be decoded after them.
+// Decodes num_records records of W, from the start of a unit on, and prefetches as many from `next`, which are to be
+// decoded after them.
 template <class V, class W>
-[[gnu::always_inline]] inline void DecodeStretch(PanelPosition from, PanelPosition next, int64_t num_records,
-                                                 Stretch<DecodedFrom<V, W>>& to) {
+[[gnu::always_inline]] inline void DecodeStretch(const std::byte* from, const std::byte* next, int64_t num_records,
+                                                 Stretch<V, DecodedFrom<V, W>>& to) {
   using D = DecodedFrom<V, W>;
-  std::byte* codes = to.codes;
-  auto* floats = reinterpret_cast<float*>(to.records);
   for (int64_t i = 0; i < num_records; ++i) {
-    const auto record = W::LoadRecord(from.records);
+    const int64_t first = i * W::kRecordBlocks;
+    const std::byte* from_record = Panel<V, W>::Record(from, first);
+    const auto record = W::LoadRecord(from_record);
+    Prefetch<W::kRecordBytes>(Panel<V, W>::Record(next, first));
     for (int block = 0; block < W::kRecordBlocks; ++block) {
-      for (int byte = 0; byte < W::kCodeBytes; byte += 64) __builtin_prefetch(next.codes + byte);
+      const std::byte* from_codes = Panel<V, W>::Codes(from, first) + block * W::kCodeBytes;
+      Prefetch<W::kCodeBytes>(Panel<V, W>::Codes(next, first) + block * W::kCodeBytes);
+      std::byte* codes = Panel<V, D>::Codes(to.units, first + block);
+      auto* floats = reinterpret_cast<float*>(Panel<V, D>::Record(to.units, first + block));
       if constexpr (LooksUp<W>) {
-        DecodeLookedUp<V, W>(from, block, codes, floats);
+        DecodeLookedUp<V, W>(from_codes, from_record, block, codes, floats);
       } else {
-        DecodeColumns<V, W>(from, record, block, codes, floats);
+        DecodeColumns<V, W>(from_codes, record, from_record, block, codes, floats);
       }
-      from.codes += W::kCodeBytes;
-      next.codes += W::kCodeBytes;
-      codes += D::kCodeBytes;
-      floats += D::kRecordBytes / 4;
     }
-    for (int byte = 0; byte < W::kRecordBytes; byte += 64) __builtin_prefetch(next.records + byte);
-    from.records += W::kRecordBytes;
-    next.records += W::kRecordBytes;
   }
 }
 
 // sums[kTokens][kRows] += num_blocks blocks of a stretch times gathered tokens.
 template <class V, class D, int kTokens>
-[[gnu::noinline]] void AddDecodedTile(const Stretch<D>& weights, int64_t num_blocks, const std::byte* tokens,
+[[gnu::noinline]] void AddDecodedTile(const Stretch<V, D>& weights, int64_t num_blocks, const std::byte* tokens,
                                       float* sums) {
   const TileTokens<V, D, kTokens> x = {tokens};
-  AddTile<V, D, kTokens, false>(weights.codes, weights.records, num_blocks, x, sums);
+  AddTile<V, D, kTokens, false>(weights.units, num_blocks, x, sums);
 }
 
 // Tokens of a chunk that have a second term in one block of a stretch.
@@ -148,12 +143,12 @@ struct SecondTile {
 
 // sums[row][kRows] += a stretch times second terms.
 template <class V, class D, int kTokens>
-[[gnu::noinline]] void AddSecondTiles(const Stretch<D>& weights, const SecondTile<V, D, kTokens>* tiles, int num_tiles,
-                                      float* sums) {
+[[gnu::noinline]] void AddSecondTiles(const Stretch<V, D>& weights, const SecondTile<V, D, kTokens>* tiles,
+                                      int num_tiles, float* sums) {
   for (const auto* tile = tiles; tile != tiles + num_tiles; ++tile) {
     const PickedTokens<V, D, kTokens> x = {{tile->tokens}, tile->rows};
-    AddBlock<V, D, kTokens>(weights.codes + tile->block * D::kCodeBytes, {},
-                            weights.records + tile->block * D::kRecordBytes, 0, x, sums);
+    AddBlock<V, D, kTokens>(Panel<V, D>::Codes(weights.units, tile->block), {},
+                            Panel<V, D>::Record(weights.units, tile->block), 0, x, sums);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/generic/matmul_panel.h"
 #include "kernels/generic/matmul_q8_decoded.h"
 #include "kernels/generic/matmul_q8_tokens.h"
 #include "kernels/generic/prefetch.h"
@@ -36,15 +37,15 @@ template <class V, class W, int kSub>
 
 // acc[kTokens][kRows] += the product of vector v of 32 columns, number `block` of a record, with tokens of x.
 template <class V, class W, int kTokens>
-[[gnu::always_inline]] inline void AddLookedUpVector(PanelPosition weights, int block, int v,
+[[gnu::always_inline]] inline void AddLookedUpVector(const std::byte* codes, const std::byte* record, int block, int v,
                                                      const typename W::Group* index, const RowTokens<V, W>& x,
                                                      float* acc) {
   constexpr int kSteps = 8 / W::kSubBlocks;
   typename V::F32 scale[W::kSubBlocks];
   typename V::F32 min[W::kSubBlocks];
-  W::LoadScales(weights.codes, weights.records, block, v, scale, min);
+  W::LoadScales(codes, record, block, v, scale, min);
   typename W::LookDot dot[kTokens];
-  W::ForQuads(weights.codes, v, index, [&](auto quad, auto weight) ADIT_INLINE_LAMBDA {
+  W::ForQuads(codes, v, index, [&](auto quad, auto weight) ADIT_INLINE_LAMBDA {
     constexpr int kSub = quad.value / kSteps;
     constexpr int kStep = quad.value % kSteps;
     Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
@@ -64,23 +65,27 @@ template <class V, class W, int kTokens>
 
 // acc[kTokens][kRows] += num_records records of a panel times kTokens tokens.
 template <class V, class W, int kTokens>
-[[gnu::always_inline]] inline void AddLookedUpTile(PanelPosition weights, int64_t num_records, RowTokens<V, W> x,
+[[gnu::always_inline]] inline void AddLookedUpTile(const std::byte* units, int64_t num_records, RowTokens<V, W> x,
                                                    float* acc) {
   // The indices of a whole record are put together first: looked up right after they are stored, they would be waited
   // for.
   alignas(64) typename W::Group index[W::kRecordBlocks][V::kVecs][W::kNumGroups + 1];
   for (int64_t i = 0; i < num_records; ++i) {
+    const std::byte* record = Panel<V, W>::Record(units, i * W::kRecordBlocks);
+    const std::byte* codes = Panel<V, W>::Codes(units, i * W::kRecordBlocks);
+    PrefetchStream<typename V::F32, W::kRecordBytes>(record);
+    Prefetch<W::kRecordBytes>(record);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
-      for (int v = 0; v < V::kVecs; ++v) W::MakeIndices(weights.codes + block * W::kCodeBytes, v, index[block][v]);
+      for (int v = 0; v < V::kVecs; ++v) W::MakeIndices(codes + block * W::kCodeBytes, v, index[block][v]);
     }
     for (int block = 0; block < W::kRecordBlocks; ++block) {
-      PrefetchStream<W::kCodeBytes>(weights.codes);
-      for (int v = 0; v < V::kVecs; ++v) AddLookedUpVector<V, W, kTokens>(weights, block, v, index[block][v], x, acc);
-      weights.codes += W::kCodeBytes;
+      PrefetchStream<typename V::F32, W::kCodeBytes>(codes);
+      for (int v = 0; v < V::kVecs; ++v) {
+        AddLookedUpVector<V, W, kTokens>(codes, record, block, v, index[block][v], x, acc);
+      }
+      codes += W::kCodeBytes;
       x.Next();
     }
-    PrefetchStream<W::kRecordBytes>(weights.records);
-    weights.records += W::kRecordBytes;
   }
 }
 

@@ -18,19 +18,19 @@
 namespace adit::kernels::generic {
 
 // Where decoded weights come from; types whose decoded form is the same share all that follows.
-template <class D>
+template <class V, class D>
 struct DecodedSource {
   // Column 32 * block of a panel.
-  PanelPosition (*at)(const MatmulArgs& args, int64_t panel, int64_t block);
+  const std::byte* (*at)(const MatmulArgs& args, int64_t panel, int64_t block);
   // Decodes num_blocks <= kStretchBlocks blocks, and prefetches as many from `next`, which are to be decoded then.
-  void (*decode)(PanelPosition from, PanelPosition next, int64_t num_blocks, Stretch<D>& to);
+  void (*decode)(const std::byte* from, const std::byte* next, int64_t num_blocks, Stretch<V, D>& to);
   int offset_bits;  // the offset of codes is 2^offset_bits, where D has one
 };
 
 template <class V, class D>
 class MatmulQ8Many {
  public:
-  using Source = DecodedSource<D>;
+  using Source = DecodedSource<V, D>;
 
   [[gnu::noinline]] static void Multiply(const MatmulArgs& args, const Source& source, int64_t panel_begin,
                                          int64_t panel_end) {
@@ -134,7 +134,7 @@ class MatmulQ8Many {
     alignas(64) float sums[kGroupPanels][kCoveredTokens * V::kRows];
     alignas(64) std::byte gathered[kGatheredBytes];
     Second second[kMostSecondTiles];
-    Stretch<D> stretch;
+    Stretch<V, D> stretch;
     for (int p = 0; p < num_panels; ++p) {
       for (int i = 0; i < kCoveredTokens * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
     }
@@ -147,7 +147,7 @@ class MatmulQ8Many {
                                  ? 0
                                  : GatherSecondTerms(args, source.offset_bits, token, num_tokens, block, second);
       for (int p = 0; p < num_panels; ++p) {
-        const PanelPosition next =
+        const std::byte* next =
             p + 1 < num_panels ? source.at(args, panel + p + 1, block) : source.at(args, panel, block + n);
         source.decode(source.at(args, panel + p, block), next, n, stretch);
         const std::byte* tokens = gathered;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/generic/matmul_panel.h"
 #include "kernels/generic/prefetch.h"
 #include "kernels/generic/unroll.h"
 
@@ -88,20 +89,24 @@ template <class V, class W, int kTokens, class Tokens>
   });
 }
 
-// The same of num_records whole records. kStream: the weights come from memory.
+// The same of num_records whole records, from the start of a unit on. kStream: the weights come from memory.
 template <class V, class W, int kTokens, bool kStream, class Tokens>
-[[gnu::always_inline]] inline void AddTile(const std::byte* codes, const std::byte* records, int64_t num_records,
-                                           Tokens x, float* acc) {
+[[gnu::always_inline]] inline void AddTile(const std::byte* units, int64_t num_records, Tokens x, float* acc) {
   for (int64_t i = 0; i < num_records; ++i) {
+    const std::byte* records = Panel<V, W>::Record(units, i * W::kRecordBlocks);
+    const std::byte* codes = Panel<V, W>::Codes(units, i * W::kRecordBlocks);
+    if constexpr (kStream) {
+      PrefetchStream<typename V::F32, W::kRecordBytes>(records);
+      // Read bit by bit between codes, a long record would break the stream that the hardware sees.
+      if constexpr (W::kRecordBlocks > 1) Prefetch<W::kRecordBytes>(records);
+    }
     const auto record = W::LoadRecord(records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
-      if constexpr (kStream) PrefetchStream<W::kCodeBytes>(codes);
+      if constexpr (kStream) PrefetchStream<typename V::F32, W::kCodeBytes>(codes);
       AddBlock<V, W, kTokens>(codes, record, records, block, x, acc);
       codes += W::kCodeBytes;
       x.Next();
     }
-    if constexpr (kStream) PrefetchStream<W::kRecordBytes>(records);
-    records += W::kRecordBytes;
   }
 }
 
