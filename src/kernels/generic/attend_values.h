@@ -47,6 +47,7 @@ template <typename V, typename Kv, int kRows, int kVectors, bool kPartial = fals
                                              int64_t offset, int num_columns = 0) {
   using Stored = typename Kv::Stored;
   constexpr int kLanes = V::kLanes;
+  constexpr int kTileBytes = kVectors * kLanes * static_cast<int>(sizeof(Stored)) / (Kv::kPacked ? 2 : 1);
   const auto present = [&](int c) ADIT_INLINE_LAMBDA {
     const int n = num_columns - ColumnOf<V, Kv>(c);
     return n < 0 ? 0 : n < kLanes ? n : kLanes;
@@ -65,7 +66,7 @@ template <typename V, typename Kv, int kRows, int kVectors, bool kPartial = fals
     const std::byte* value = values.elements[group] + start;
     const std::byte* ahead = values.elements[group + kValueGroupsAhead<V>] + start;
     for (; position < group_end; ++position, value += values.stride, ahead += values.stride) {
-      __builtin_prefetch(ahead);
+      for (int byte = 0; byte < kTileBytes; byte += 64) __builtin_prefetch(ahead + byte);
       AddOuterProduct<V, kRows, kVectors>(
           sums, [&](int r) ADIT_INLINE_LAMBDA { return V::Broadcast(weights.of[r][position]); },
           [&](int c) ADIT_INLINE_LAMBDA {
