@@ -1,6 +1,7 @@
 #ifndef ADIT_BASE_WORKER_TEAM_H_
 #define ADIT_BASE_WORKER_TEAM_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,8 +28,22 @@ class Worker {
   // between barriers: after each Barrier the count starts at 0 again.
   int64_t Claim();
 
+  // Calls body(row) of all workers together once for each row of 0..num_rows-1, in runs of neighbouring rows: with one
+  // claim for each row the workers would wait for the counter. Takes the claims of a phase.
+  template <typename Body>
+  void ForRows(int64_t num_rows, Body&& body) {
+    const int64_t run = std::max<int64_t>(1, num_rows / (int64_t{count()} * kRunsPerWorker));
+    for (int64_t begin; (begin = Claim() * run) < num_rows;) {
+      const int64_t end = std::min(begin + run, num_rows);
+      for (int64_t row = begin; row < end; ++row) body(row);
+    }
+  }
+
  private:
   friend class WorkerTeam;
+  // Enough that one held up by another process leaves little behind.
+  static constexpr int kRunsPerWorker = 8;
+
   Worker(WorkerTeam* team, int index) : team_(team), index_(index) {}
 
   WorkerTeam* team_;

@@ -156,7 +156,7 @@ void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, const End
 
 // Embeddings of the tokens, or `input`, and the angles that every rope gives their positions.
 void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass, const float* input) const {
-  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+  worker.ForRows(pass.num_tokens(), [&](int64_t row) {
     if (input != nullptr) {
       std::copy_n(input + row * spec_.hidden_dim, spec_.hidden_dim, work_.residual + row * spec_.hidden_dim);
     } else {
@@ -168,7 +168,7 @@ void ForwardPass::State::Embed(Worker& worker, const nn::Pass& pass, const float
       const int64_t offset = row * spec_.ropes[i].num_pairs;
       ropes_[i].Angles(place.position, is_long, work_.rope_cos[i] + offset, work_.rope_sin[i] + offset);
     }
-  }
+  });
 }
 
 // 1 in the second text of two, where the model tells them apart.
@@ -238,7 +238,7 @@ void ForwardPass::State::Logits(Worker& worker, const nn::Pass& pass, float* log
     if (spec_.output.scale != 1.0f) {
       for (int64_t j = 0; j < dim; ++j) normed[j] *= spec_.output.scale;
     }
-    nn::QuantizeRow(worker, pass, work_.normed, i);
+    nn::QuantizeRow(pass, work_.normed, i);
   }
   worker.Barrier();
   const nn::LinearJob output{.linear = &weights_.output, .out = logits, .out_stride = spec_.vocab_size};

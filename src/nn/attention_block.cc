@@ -43,7 +43,7 @@ void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBl
                        .num_pairs = rope.num_pairs,
                        .interleaved = rope.interleaved});
   };
-  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+  worker.ForRows(pass.num_tokens(), [&](int64_t row) {
     float* q = pass.work.q + row * shape.num_heads * shape.k_dim;
     float* k = pass.work.k + row * shape.num_kv_heads * shape.k_dim;
     const float* v = pass.work.v + row * shape.num_kv_heads * shape.v_dim;
@@ -59,7 +59,7 @@ void PlaceKeys(Worker& worker, const Pass& pass, size_t layer, const AttentionBl
     const RowPlace& place = pass.work.places[static_cast<size_t>(row)];
     const auto block_table = pass.batch.sequences[place.sequence].block_tables[group];
     pass.kernels.store_kv({.kv = kv, .block_id = block_table[place.block_index], .slot = place.slot, .k = k, .v = v});
-  }
+  });
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
          work.attention);
   worker.Barrier();
   if (attended.q8 != nullptr) {
-    for (int64_t row; (row = worker.Claim()) < num_tokens;) QuantizeRow(worker, pass, attended, row);
+    worker.ForRows(num_tokens, [&](int64_t row) { QuantizeRow(pass, attended, row); });
     worker.Barrier();
   }
 

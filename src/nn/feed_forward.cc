@@ -15,14 +15,14 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
   worker.Barrier();
 
   const ActivationRows gated = work.gated.Narrowed(ffn_dim);
-  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+  worker.ForRows(pass.num_tokens(), [&](int64_t row) {
     pass.kernels.glu({.gate = work.gate + row * ffn_dim,
                       .up = work.up + row * ffn_dim,
                       .out = gated.Row(row),
                       .num_elements = ffn_dim,
                       .activation = config.activation});
-    QuantizeRow(worker, pass, gated, row);
-  }
+    QuantizeRow(pass, gated, row);
+  });
   worker.Barrier();
 
   RunOutputLinear(worker, pass, weights.down, gated, output);
@@ -35,10 +35,10 @@ void RunPlainFeedForward(Worker& worker, const Pass& pass, const PlainFeedForwar
   RunLinears(worker, pass, std::span(&projection, 1), pass.work.normed, pass.num_tokens());
   worker.Barrier();
 
-  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+  worker.ForRows(pass.num_tokens(), [&](int64_t row) {
     pass.kernels.activate({.x = activated.Row(row), .num_elements = config.ffn_dim, .activation = config.activation});
-    QuantizeRow(worker, pass, activated, row);
-  }
+    QuantizeRow(pass, activated, row);
+  });
   worker.Barrier();
 
   RunOutputLinear(worker, pass, weights.down, activated, output);

@@ -38,7 +38,7 @@ void RunFrom(const Pass& pass, const Norm& norm, int64_t first, const Vectors& v
   }
 }
 
-void ReadResidual(Worker& worker, const Pass& pass, const Norm* norm, int64_t row) {
+void ReadResidual(const Pass& pass, const Norm* norm, int64_t row) {
   const int64_t dim = pass.work.hidden_dim;
   const float* residual = pass.work.residual + row * dim;
   float* normed = pass.work.normed.Row(row);
@@ -47,7 +47,7 @@ void ReadResidual(Worker& worker, const Pass& pass, const Norm* norm, int64_t ro
   } else {
     std::copy_n(residual, dim, normed);
   }
-  QuantizeRow(worker, pass, pass.work.normed, row);
+  QuantizeRow(pass, pass.work.normed, row);
 }
 
 }  // namespace
@@ -62,17 +62,17 @@ void RunNormPart(const Pass& pass, const Norm& norm, int64_t first, int64_t dim,
 
 void RunJoin(Worker& worker, const Pass& pass, const Join& join) {
   const int64_t dim = pass.work.hidden_dim;
-  for (int64_t row; (row = worker.Claim()) < pass.num_tokens();) {
+  worker.ForRows(pass.num_tokens(), [&](int64_t row) {
     float* residual = pass.work.residual + row * dim;
-    if (join.has_next && join.next_reads_first) ReadResidual(worker, pass, join.next_norm, row);
+    if (join.has_next && join.next_reads_first) ReadResidual(pass, join.next_norm, row);
     if (join.output == BlockOutput::kApart) {
       float* block_out = pass.work.block_out + row * dim;
       if (IsThere(join.output_norm)) RunNorm(pass, *join.output_norm, block_out, 1, block_out);
       for (int64_t i = 0; i < dim; ++i) residual[i] += join.output_scale * block_out[i];
     }
     if (IsThere(join.residual_norm)) RunNorm(pass, *join.residual_norm, residual, 1, residual);
-    if (join.has_next && !join.next_reads_first) ReadResidual(worker, pass, join.next_norm, row);
-  }
+    if (join.has_next && !join.next_reads_first) ReadResidual(pass, join.next_norm, row);
+  });
 }
 
 }  // namespace adit::nn

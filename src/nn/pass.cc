@@ -22,34 +22,43 @@ float MeanSquare(const float* x, int64_t dim) {
   return sum / static_cast<float>(dim);
 }
 
-// What the codes of a Q8 row leave of x where the largest number of a block is at least least_outlier times the root
-// mean square of the row; zeros elsewhere.
-void Remainder(const float* x, const std::byte* q8_row, int64_t dim, float least_outlier, float* out) {
+// What the codes of a Q8 row leave of x, as codes of their own, in blocks whose largest number is at least
+// least_outlier times the root mean square of the row. Of other blocks `second` says that they have none, and no more.
+void QuantizeRemainder(const kernels::KernelTable& kernels, const float* x, const std::byte* first, int64_t dim,
+                       float least_outlier, std::byte* second) {
   constexpr int64_t kBlock = 32;
-  const auto* codes = reinterpret_cast<const int8_t*>(q8_row);
+  const int64_t scales = kernels::Q8ScalesOffset(dim);
+  const int64_t sums = kernels::Q8SumsOffset(dim);
+  const int64_t coded = kernels::Q8CodedOffset(dim);
+  const auto* codes = reinterpret_cast<const int8_t*>(first);
   const float least = least_outlier * least_outlier * MeanSquare(x, dim);
-  for (int64_t begin = 0; begin < dim; begin += kBlock) {
+  std::memset(second + coded, 0, static_cast<size_t>((dim / kBlock + 7) / 8));
+  for (int64_t block = 0; block < dim / kBlock; ++block) {
     float scale;
-    std::memcpy(&scale, q8_row + kernels::Q8ScalesOffset(dim) + begin / kBlock * 4, sizeof(scale));
+    std::memcpy(&scale, first + scales + block * 4, sizeof(scale));
     const float largest = scale * 127.0f;
-    if (largest * largest < least) {
-      std::fill_n(out + begin, kBlock, 0.0f);
-      continue;
-    }
-    for (int64_t i = begin; i < begin + kBlock; ++i) out[i] = x[i] - scale * static_cast<float>(codes[i]);
+    if (largest * largest < least) continue;
+    const int64_t begin = block * kBlock;
+    float remainder[kBlock];
+    for (int64_t i = 0; i < kBlock; ++i) remainder[i] = x[begin + i] - scale * static_cast<float>(codes[begin + i]);
+    alignas(64) std::byte row[kernels::Q8RowBytes(kBlock)];
+    kernels.quantize_q8(remainder, kBlock, row);
+    std::memcpy(second + begin, row, kBlock);
+    std::memcpy(second + scales + block * 4, row + kernels::Q8ScalesOffset(kBlock), 4);
+    std::memcpy(second + sums + block * 8, row + kernels::Q8SumsOffset(kBlock), 8);
+    second[coded + block / 8] |= row[kernels::Q8CodedOffset(kBlock)] << (block % 8);
   }
 }
 
 }  // namespace
 
-void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& rows, int64_t row) {
+void QuantizeRow(const Pass& pass, const ActivationRows& rows, int64_t row) {
   if (rows.q8 == nullptr) return;
   std::byte* first = rows.q8 + row * rows.q8_stride;
   pass.kernels.quantize_q8(rows.Row(row), rows.dim, first);
   if (rows.second == nullptr) return;
-  float* remainder = pass.work.remainders + worker.index() * pass.work.max_dim;
-  Remainder(rows.Row(row), first, rows.dim, pass.work.least_outlier, remainder);
-  pass.kernels.quantize_q8(remainder, rows.dim, rows.second + row * rows.q8_stride);
+  QuantizeRemainder(pass.kernels, rows.Row(row), first, rows.dim, pass.work.least_outlier,
+                    rows.second + row * rows.q8_stride);
 }
 
 namespace {
@@ -80,12 +89,12 @@ void RunGathered(Worker& worker, const Pass& pass, std::span<const LinearJob> jo
     const auto is_same = [&](const LinearJob& job) { return job.linear->column_order == order; };
     if (order.empty() || std::any_of(jobs.begin(), jobs.begin() + static_cast<ptrdiff_t>(i), is_same)) continue;
     worker.Barrier();
-    for (int64_t row; (row = worker.Claim()) < num_tokens;) {
+    worker.ForRows(num_tokens, [&](int64_t row) {
       const float* from = rows.Row(row);
       float* to = gathered.Row(row);
       for (size_t k = 0; k < order.size(); ++k) to[k] = from[order[k]];
-      QuantizeRow(worker, pass, gathered, row);
-    }
+      QuantizeRow(pass, gathered, row);
+    });
     worker.Barrier();
     RunLinear(worker, JobsOfOrder(jobs, order, room), gathered.Input(), num_tokens);
   }

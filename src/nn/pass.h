@@ -35,8 +35,8 @@ enum class BlockOutput : uint8_t {
   kApart,  // stays in Workspace::block_out until it joins (Join)
 };
 
-// The 8-bit forms of one row that products read; `worker` gives the memory.
-void QuantizeRow(const Worker& worker, const Pass& pass, const ActivationRows& rows, int64_t row);
+// The 8-bit forms of one row that products read.
+void QuantizeRow(const Pass& pass, const ActivationRows& rows, int64_t row);
 
 // RunLinear of the first num_tokens of `rows`, which the pass's observer, if any, sees.
 void RunLinears(Worker& worker, const Pass& pass, std::span<const LinearJob> jobs, const ActivationRows& rows,

@@ -42,15 +42,14 @@ void Carve(Workspace& workspace, const WorkspaceSizes& sizes, Carver& carver) {
   workspace.gate = carver.Floats(max_tokens * sizes.gate_dim);
   workspace.up = carver.Floats(max_tokens * sizes.gate_dim);
   workspace.gated = carver.Rows(max_tokens, sizes.ffn_dim, sizes.gated_q8, sizes.two_terms);
-  workspace.max_dim = std::max({sizes.hidden_dim, sizes.attended_dim, sizes.ffn_dim});
   if (sizes.gathers) {
-    workspace.gathered = carver.Rows(max_tokens, workspace.max_dim, sizes.gathered_q8, sizes.two_terms);
+    const int64_t largest_dim = std::max({sizes.hidden_dim, sizes.attended_dim, sizes.ffn_dim});
+    workspace.gathered = carver.Rows(max_tokens, largest_dim, sizes.gathered_q8, sizes.two_terms);
   }
   for (size_t i = 0; i < sizes.rope_pairs.size(); ++i) {
     workspace.rope_cos[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
     workspace.rope_sin[i] = carver.Floats(max_tokens * sizes.rope_pairs[i]);
   }
-  workspace.remainders = carver.Floats(sizes.num_workers * workspace.max_dim);
 }
 
 }  // namespace

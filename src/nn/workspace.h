@@ -87,9 +87,7 @@ struct Workspace {
   std::vector<float*> rope_cos;  // of each rope: [max_tokens, num_pairs]
   std::vector<float*> rope_sin;
   std::vector<RowPlace> places;  // [max_tokens]
-  float* remainders = nullptr;   // [num_workers, max_dim]: what the first terms of a row leave of it
   float least_outlier = 0.0f;    // blocks have second terms whose largest |x| is this many root mean squares of the row
-  int64_t max_dim = 0;
   AttentionScratch attention;
 };
 

@@ -30,8 +30,8 @@ template <typename V>
 inline constexpr int kNumGroups = static_cast<int>(kAttentionChunk) / V::kLanes;
 
 // Blocks lie anywhere in the pool, so the processor's own prefetching starts afresh in each: tiles ask for what they
-// read next. Keys: the next tile's. Values: those of this many groups further, 64 tokens, all their lines. One core, F16
-// in blocks of 16, depth 2048, from memory, GB/s:
+// read next. Keys: the next tile's. Values: those of this many groups further, 64 tokens, all their lines. One core,
+// F16 in blocks of 16, depth 2048, from memory, GB/s:
 //                                            Zen 3 (AVX2)            Zen 5 (AVX-512)
 //                                 asked for: nothing  32 tokens      a line of 32  32 tokens  64   128
 //   3 KV heads of 3 heads of 64              12.3     15.5           24.8          27.0       33   28

@@ -101,29 +101,29 @@ class MatmulQ8Many {
   static int GatherSecondTerms(const MatmulArgs& args, int offset_bits, int64_t token, int num_tokens, int64_t block,
                                Second* tiles) {
     using Tile = TileTokens<V, D, kSmallTile>;
-    unsigned blocks[kChunkTokens];
-    unsigned any = 0;
-    for (int t = 0; t < num_tokens; ++t) any |= blocks[t] = SecondBlocks(args, token + t, block);
+    int16_t tokens[kStretchBlocks][kChunkTokens];  // that have second terms in a block
+    int counts[kStretchBlocks] = {};
+    for (int t = 0; t < num_tokens; ++t) {
+      for (unsigned bits = SecondBlocks(args, token + t, block); bits != 0; bits &= bits - 1) {
+        const int i = __builtin_ctz(bits);
+        tokens[i][counts[i]++] = static_cast<int16_t>(t);
+      }
+    }
     Second* tile = tiles;
-    for (; any != 0; any &= any - 1) {
-      const int i = __builtin_ctz(any);
+    for (int i = 0; i < kStretchBlocks; ++i) {
       const RowTokens<V, D> rows = RowsAt<V, D>(args.second_terms, args.num_cols, token, block + i);
-      int used = 0;
-      for (int t = 0; t < num_tokens; ++t) {
-        if ((blocks[t] >> i & 1) == 0) continue;
+      for (int first = 0; first < counts[i]; first += kSmallTile, ++tile) {
         tile->block = i;
-        tile->rows[used] = static_cast<int16_t>(t);
-        Tile::Put(rows, offset_bits, t, used, tile->tokens);
-        if (++used < kSmallTile) continue;
-        ++tile;
-        used = 0;
+        for (int j = 0; j < kSmallTile; ++j) {
+          const bool is_spare = first + j >= counts[i];
+          tile->rows[j] = tokens[i][is_spare ? first : first + j];
+          if (is_spare) {
+            Tile::PutZeros(j, tile->tokens);
+          } else {
+            Tile::Put(rows, offset_bits, tile->rows[j], j, tile->tokens);
+          }
+        }
       }
-      if (used == 0) continue;
-      for (; used < kSmallTile; ++used) {
-        tile->rows[used] = tile->rows[0];
-        Tile::PutZeros(used, tile->tokens);
-      }
-      ++tile;
     }
     return static_cast<int>(tile - tiles);
   }
