@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/bench_model.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/load_model.h"
@@ -18,7 +19,6 @@
 #include "engine/model_runner.h"
 
 namespace adit::cli {
-namespace {
 
 std::vector<ModelTest> TestsOf(const BenchModelOptions& options) {
   std::vector<ModelTest> tests;
@@ -34,6 +34,35 @@ std::vector<ModelTest> TestsOf(const BenchModelOptions& options) {
   }
   return tests;
 }
+
+Result<ModelBench> LoadBench(const BenchModelOptions& options, int64_t num_threads,
+                             const std::vector<ModelTest>& tests) {
+  EngineOptions engine = options.engine;
+  engine.threads = static_cast<int>(num_threads);
+  ModelBench bench;
+  ADIT_ASSIGN_OR_RETURN(bench.model, LoadModel(options.model, engine));
+  ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
+  int64_t kv_tokens = 0;
+  int64_t most_rows = options.chunk;
+  for (const ModelTest& test : tests) {
+    if (test.length() > bench.model->spec().context_length) {
+      return InvalidArgument(
+          "bench model: {} tokens of depth, prompt and answer are more than the {} of the model's context",
+          test.length(), bench.model->spec().context_length);
+    }
+    kv_tokens = std::max(kv_tokens, test.batch * (test.length() + options.block_size));
+    most_rows = std::max(most_rows, test.batch);
+  }
+  ADIT_ASSIGN_OR_RETURN(kv_tokens, ChosenKvTokens(kv_tokens, kv_tokens, *bench.model, kv_types));
+  ADIT_ASSIGN_OR_RETURN(
+      bench.runner, engine::ModelRunner::Create(*bench.model, {.kv_types = kv_types,
+                                                               .kv_tokens = kv_tokens,
+                                                               .max_batch_tokens = most_rows,
+                                                               .block_size = static_cast<int>(options.block_size)}));
+  return bench;
+}
+
+namespace {
 
 // What a test has to read and compute, in all its passes.
 struct TestWork {
@@ -102,27 +131,9 @@ const std::vector<TableColumn>& Columns() {
 // All tests with one number of threads, in turn, so that what drifts on the machine meets all alike.
 Status RunTests(const BenchModelOptions& options, int64_t num_threads, ProgressBar& bar, TableReport& report) {
   std::vector<ModelTest> tests = TestsOf(options);
-  EngineOptions engine = options.engine;
-  engine.threads = static_cast<int>(num_threads);
-  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::LoadedModel> model, LoadModel(options.model, engine));
-  ADIT_ASSIGN_OR_RETURN(const engine::KvTypes kv_types, ChosenKvTypes(options.engine));
-  int64_t kv_tokens = 0;
-  int64_t most_rows = options.chunk;
-  for (const ModelTest& test : tests) {
-    if (test.length() > model->spec().context_length) {
-      return InvalidArgument(
-          "bench model: {} tokens of depth, prompt and answer are more than the {} of the model's context",
-          test.length(), model->spec().context_length);
-    }
-    kv_tokens = std::max(kv_tokens, test.batch * (test.length() + options.block_size));
-    most_rows = std::max(most_rows, test.batch);
-  }
-  ADIT_ASSIGN_OR_RETURN(kv_tokens, ChosenKvTokens(kv_tokens, kv_tokens, *model, kv_types));
-  ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<engine::ModelRunner> runner,
-                        engine::ModelRunner::Create(*model, {.kv_types = kv_types,
-                                                             .kv_tokens = kv_tokens,
-                                                             .max_batch_tokens = most_rows,
-                                                             .block_size = static_cast<int>(options.block_size)}));
+  ADIT_ASSIGN_OR_RETURN(const ModelBench loaded, LoadBench(options, num_threads, tests));
+  const std::unique_ptr<engine::LoadedModel>& model = loaded.model;
+  const std::unique_ptr<engine::ModelRunner>& runner = loaded.runner;
   const models::ModelWeights& weights = model->weights();
   ADIT_ASSIGN_OR_RETURN(const plan::MachineLimits limits,
                         MeasureLimits(model->exec_context().team, model->kernels(),
@@ -158,13 +169,15 @@ Result<int> Run(const BenchModelOptions& options) {
   report.settings.push_back({"chunk", options.chunk});
   for (const int64_t num_threads : ThreadCounts(options.threads)) {
     ProgressBar bar(Stderr(), fmt::format("{} threads", num_threads));
-    ADIT_RETURN_IF_ERROR(RunTests(options, num_threads, bar, report));
+    ADIT_RETURN_IF_ERROR(options.ablate ? RunModelAblation(options, num_threads, bar, report)
+                                        : RunTests(options, num_threads, bar, report));
   }
   report.settings.push_back(OtherLoad(load));
   report.names = {"n_prompt", "n_gen", "depth", "batch", "threads"};
-  report.bars = "share_of_limit";
-  report.reference = 100.0;
-  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, "tokens_per_s", std::move(report)));
+  if (options.ablate) report.names.insert(report.names.begin(), "technique");
+  report.bars = options.ablate ? "worth" : "share_of_limit";
+  report.reference = options.ablate ? 1.0 : 100.0;
+  ADIT_RETURN_IF_ERROR(WriteTable(options.machine, options.ablate ? "worth" : "tokens_per_s", std::move(report)));
   return kExitOk;
 }
 

@@ -78,6 +78,7 @@ void AddBenchModel(CLI::App& app, BenchModelOptions& out) {
       app, "--chunk", 1, 1 << 16, [&out](int64_t n) { out.chunk = n; }, "Prompt tokens of one pass [512]");
   AddCount(
       app, "--block-size", 1, 1024, [&out](int64_t n) { out.block_size = n; }, "Tokens of a page [16]");
+  AddSwitch(app, "--ablate", out.ablate, "Tell instead what each technique that is on is worth");
   AddRepetitions(app, out.machine);
   AddKernelChoice(app, out.engine);
   AddMachineBench(app, out.machine);

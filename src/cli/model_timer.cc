@@ -11,15 +11,18 @@ namespace adit::cli {
 
 using engine::LogitsWanted;
 
-ModelTimer::ModelTimer(engine::ModelRunner& runner, uint64_t seed)
-    : runner_(runner), seed_(seed), vocab_size_(static_cast<uint64_t>(runner.model().spec().vocab_size)) {}
+ModelTimer::ModelTimer(engine::ModelRunner& runner, uint64_t seed, LogitsWanted prompt_logits)
+    : runner_(runner),
+      seed_(seed),
+      prompt_logits_(prompt_logits),
+      vocab_size_(static_cast<uint64_t>(runner.model().spec().vocab_size)) {}
 
 Result<double> ModelTimer::Time(const ModelTest& test) {
   std::vector<engine::SequenceCache> sequences;
   for (int64_t i = 0; i < test.batch; ++i) sequences.push_back(runner_.NewSequence());
   ADIT_RETURN_IF_ERROR(Fill(sequences, test.depth, LogitsWanted::kNone));
   const double begin = SteadySeconds();
-  ADIT_RETURN_IF_ERROR(Fill(sequences, test.num_prompt, LogitsWanted::kLast));
+  ADIT_RETURN_IF_ERROR(Fill(sequences, test.num_prompt, prompt_logits_));
   for (int64_t i = 0; i < test.num_gen; ++i) ADIT_RETURN_IF_ERROR(Step(sequences));
   return SteadySeconds() - begin;
 }

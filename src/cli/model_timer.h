@@ -25,8 +25,9 @@ struct ModelTest {
 // Times tests on one loaded model, with random tokens. One thread at a time.
 class ModelTimer {
  public:
-  // `runner` outlives this.
-  ModelTimer(engine::ModelRunner& runner, uint64_t seed);
+  // `runner` outlives this. prompt_logits: those that the last pass of a prompt computes.
+  ModelTimer(engine::ModelRunner& runner, uint64_t seed,
+             engine::LogitsWanted prompt_logits = engine::LogitsWanted::kLast);
 
   // Seconds of the test proper; filling up to its depth is not timed. ResourceExhausted where the cache of the runner
   // is too small.
@@ -41,6 +42,7 @@ class ModelTimer {
 
   engine::ModelRunner& runner_;
   const uint64_t seed_;
+  const engine::LogitsWanted prompt_logits_;
   uint64_t num_drawn_ = 0;
   const uint64_t vocab_size_;
   std::vector<int32_t> tokens_;

@@ -158,6 +158,7 @@ struct BenchModelOptions {
   std::vector<int64_t> threads;  // empty: all
   int64_t chunk = 512;           // prompt tokens of a pass
   int64_t block_size = 16;
+  bool ablate = false;
   EngineOptions engine;
   MachineBenchOptions machine;
 };
