@@ -42,7 +42,7 @@ class Worker {
  private:
   friend class WorkerTeam;
   // Enough that one held up by another process leaves little behind.
-  static constexpr int kRunsPerWorker = 8;
+  static constexpr int kRunsPerWorker = 4;
 
   Worker(WorkerTeam* team, int index) : team_(team), index_(index) {}
 

@@ -135,8 +135,10 @@ class MatmulQ8Many {
     alignas(64) std::byte gathered[kGatheredBytes];
     Second second[kMostSecondTiles];
     Stretch<V, D> stretch;
+    int covered = 0;
+    ForTiles(num_tokens, [&](auto tile, int first) ADIT_INLINE_LAMBDA { covered = first + tile.value; });
     for (int p = 0; p < num_panels; ++p) {
-      for (int i = 0; i < kCoveredTokens * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
+      for (int i = 0; i < covered * V::kRows; i += V::kLanes) F32::Store(&sums[p][i], F32::Zero());
     }
     const int64_t num_blocks = args.num_cols / kQ8Block;
     for (int64_t block = 0; block < num_blocks; block += kStretchBlocks) {
