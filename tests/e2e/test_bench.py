@@ -80,6 +80,21 @@ def test_a_model_against_the_limits(adit, tiny_gguf, tmp_path):
     assert "-t,--threads: 0 is not in 1..256" in adit.fails(2, "bench", "model", tiny_gguf, "-t", "1,0")
 
 
+def test_what_each_technique_is_worth_to_a_stream(adit, tiny_gguf):
+    rows = json.loads(adit.ok("bench", "model", tiny_gguf, "-p", "24", "-n", "4", "-t", "2", "-r", "2", "--ablate", "-o",
+                           "json"))
+    of = {}
+    for row in rows:
+        of.setdefault(row["technique"], []).append(row)
+        assert row["worth_min"] <= row["worth"] <= row["worth_max"]
+        assert row["tokens_per_s"] > 0 and row["tokens_per_s_without"] > 0
+    # Prompts and generation, but for what concerns prompts alone.
+    assert [row["n_gen"] for row in of["threads"]] == [0, 4]
+    assert [row["n_gen"] for row in of["passes"]] == [0] and [row["n_gen"] for row in of["wanted_logits"]] == [0]
+    assert len({row["tokens_per_s"] for row in rows if row["n_gen"] == 4}) == 1  # one run with all of them
+    assert "| huge_pages " in adit.ok("bench", "model", tiny_gguf, "-p", "8", "-n", "0", "-t", "1", "-r", "1", "--ablate")
+
+
 def test_a_start(adit, tiny_gguf):
     rows = json.loads(adit.ok("bench", "startup", tiny_gguf, "-r", "2", "-o", "json"))
     assert [row["phase"] for row in rows] == ["load", "load to first token"]
