@@ -130,9 +130,14 @@ class MatmulF32 {
   // acc[kTokens][kTileVecs] += num_steps steps of kTileVecs vectors of rows, times tokens `x_stride` floats apart.
   template <bool kStream, int kTokens, int kTileVecs>
   [[gnu::always_inline]] static void AddProducts(const Stored* weights, const float* x, int64_t x_stride,
-                                                 int64_t num_steps, F32 (&acc)[kTokens][kTileVecs]) {
+                                                 int64_t num_steps, F32 (&acc)[kTokens][kTileVecs],
+                                                 const Stored* next = nullptr) {
     for (int64_t step = 0; step < num_steps; ++step) {
       if constexpr (kStream) PrefetchStream<F32, kRowOfPanelBytes>(weights);
+      if (!kStream && next != nullptr) {
+        Prefetch<kRowOfPanelBytes>(reinterpret_cast<const std::byte*>(next));
+        next += kRows;
+      }
       decltype(P::Load(weights)) w[kTileVecs];
       Unroll<kTileVecs>([&](auto v) ADIT_INLINE_LAMBDA { w[v.value] = P::Load(weights + v.value * F32::kLanes); });
       Unroll<kTokens>([&](auto t) ADIT_INLINE_LAMBDA {
@@ -190,27 +195,30 @@ class MatmulF32 {
     });
   }
 
-  // sums[kTokens][kRows] += a stretch of a panel times tokens kStretchSteps floats apart.
+  // sums[kTokens][kRows] += a stretch of a panel times tokens kStretchSteps floats apart. As many weights from `next`
+  // on are prefetched, where it is not null.
   template <int kTokens>
-  [[gnu::noinline]] static void StretchTile(const Stored* weights, const float* x, int64_t num_steps, float* sums) {
+  [[gnu::noinline]] static void StretchTile(const Stored* weights, const Stored* next, const float* x,
+                                            int64_t num_steps, float* sums) {
     constexpr int kTileVecs = kTokens <= V::kWholeTokens ? V::kVecs : V::kVecs / 2;
     for (int row = 0; row < kRows; row += kTileVecs * F32::kLanes) {
       F32 acc[kTokens][kTileVecs];
       ForSums<kTokens, kTileVecs>([&](auto t, auto v, int at)
                                       ADIT_INLINE_LAMBDA { acc[t.value][v.value] = F32::Load(sums + row + at); });
-      AddProducts<false>(weights + row, x, kStretchSteps, num_steps, acc);
+      AddProducts<false>(weights + row, x, kStretchSteps, num_steps, acc, row == 0 ? next : nullptr);
       ForSums<kTokens, kTileVecs>([&](auto t, auto v, int at)
                                       ADIT_INLINE_LAMBDA { F32::Store(sums + row + at, acc[t.value][v.value]); });
     }
   }
 
-  static void MultiplyStretch(const Stored* weights, const float* x, int64_t num_steps, int64_t num_tokens,
-                              float* sums) {
+  static void MultiplyStretch(const Stored* weights, const Stored* next, const float* x, int64_t num_steps,
+                              int64_t num_tokens, float* sums) {
     int64_t token = 0;
     Unroll<sizeof(V::kTiles) / sizeof(V::kTiles[0])>([&](auto i) ADIT_INLINE_LAMBDA {
       constexpr int kTile = V::kTiles[i.value];
       for (; num_tokens - token >= kTile; token += kTile) {
-        StretchTile<kTile>(weights, x + token * kStretchSteps, num_steps, sums + token * kRows);
+        StretchTile<kTile>(weights, token == 0 ? next : nullptr, x + token * kStretchSteps, num_steps,
+                           sums + token * kRows);
       }
     });
   }
@@ -230,7 +238,9 @@ class MatmulF32 {
         P::Arrange(rows + t * args.activations.f32_stride + col, n, x + t * kStretchSteps);
       }
       for (int p = 0; p < num_panels; ++p) {
-        MultiplyStretch(PanelAt(args, panel + p) + col / P::kStepCols * kRows, x, Steps(n), num_tokens, sums[p]);
+        const Stored* next = p + 1 < num_panels ? PanelAt(args, panel + p + 1) + col / P::kStepCols * kRows
+                                                : PanelAt(args, panel) + (col + n) / P::kStepCols * kRows;
+        MultiplyStretch(PanelAt(args, panel + p) + col / P::kStepCols * kRows, next, x, Steps(n), num_tokens, sums[p]);
       }
     }
     for (int p = 0; p < num_panels; ++p) {

@@ -145,7 +145,7 @@ class MatmulFp8 : MatmulF32<V, WidenedProduct<typename V::F32, DType::kF32>> {
       }
       for (int p = 0; p < num_panels; ++p) {
         Widen(BlockAt(args, panel + p, col / kBlockCols), n / kBlockCols, widened);
-        Base::MultiplyStretch(widened, x, n, num_tokens, sums[p]);
+        Base::MultiplyStretch(widened, nullptr, x, n, num_tokens, sums[p]);
       }
     }
     for (int p = 0; p < num_panels; ++p) {
