@@ -51,7 +51,8 @@ class MatmulQ8 {
       }
       return;
     }
-    MatmulQ8Many<V, Decoded>::Multiply(args, {&PanelAt, &Decode, W::kOffsetBits}, panel_begin, panel_end);
+    MatmulQ8Many<V, Decoded>::Multiply(args, {&PanelAt, &Decode, Panel::kUnitBytes / Panel::kBlocks, W::kOffsetBits},
+                                       panel_begin, panel_end);
   }
 
  private:
@@ -88,9 +89,8 @@ class MatmulQ8 {
            block / Panel::kBlocks * Panel::kUnitBytes;
   }
 
-  [[gnu::noinline]] static void Decode(const std::byte* from, const std::byte* next, int64_t num_blocks,
-                                       Stretch<V, Decoded>& to) {
-    DecodeStretch<V, W>(from, next, num_blocks / W::kRecordBlocks, to);
+  [[gnu::noinline]] static void Decode(const std::byte* from, int64_t num_blocks, Stretch<V, Decoded>& to) {
+    DecodeStretch<V, W>(from, num_blocks / W::kRecordBlocks, to);
   }
 
   // sums[kRows] += the second terms of one token in the stretch that begins at `block`.
@@ -188,7 +188,8 @@ class MatmulQ8 {
       const int64_t rest = num_blocks - block;
       const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
       const std::byte* from = PanelAt(args, panel, block);
-      Decode(from, from + F32::kStreamAhead, n, stretch);
+      for (int64_t byte = 0; byte < Panel::Bytes(n); byte += 64) __builtin_prefetch(from + F32::kStreamAhead + byte);
+      Decode(from, n, stretch);
       int64_t token = 0;
       for (; token + kDirectTile <= args.num_tokens; token += kDirectTile) {
         AddDecodedRows<kDirectTile>(args, stretch, token, block, n, sums + token * V::kRows);

@@ -100,20 +100,17 @@ template <class V, class W>
   }
 }
 
-// Decodes num_records records of W, from the start of a unit on, and prefetches as many from `next`, which are to be
-// decoded after them.
+// Decodes num_records records of W, from the start of a unit on.
 template <class V, class W>
-[[gnu::always_inline]] inline void DecodeStretch(const std::byte* from, const std::byte* next, int64_t num_records,
+[[gnu::always_inline]] inline void DecodeStretch(const std::byte* from, int64_t num_records,
                                                  Stretch<V, DecodedFrom<V, W>>& to) {
   using D = DecodedFrom<V, W>;
   for (int64_t i = 0; i < num_records; ++i) {
     const int64_t first = i * W::kRecordBlocks;
     const std::byte* from_record = Panel<V, W>::Record(from, first);
     const auto record = W::LoadRecord(from_record);
-    Prefetch<W::kRecordBytes>(Panel<V, W>::Record(next, first));
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       const std::byte* from_codes = Panel<V, W>::Codes(from, first) + block * W::kCodeBytes;
-      Prefetch<W::kCodeBytes>(Panel<V, W>::Codes(next, first) + block * W::kCodeBytes);
       std::byte* codes = Panel<V, D>::Codes(to.units, first + block);
       auto* floats = reinterpret_cast<float*>(Panel<V, D>::Record(to.units, first + block));
       if constexpr (LooksUp<W>) {
@@ -125,12 +122,22 @@ template <class V, class W>
   }
 }
 
-// sums[kTokens][kRows] += num_blocks blocks of a stretch times gathered tokens.
+// sums[kTokens][kRows] += num_blocks blocks of a stretch times gathered tokens. With each block the next `step` bytes
+// from `next` on are prefetched, unless it is null: all at once, a processor would drop most of what it cannot wait
+// for.
 template <class V, class D, int kTokens>
 [[gnu::noinline]] void AddDecodedTile(const Stretch<V, D>& weights, int64_t num_blocks, const std::byte* tokens,
-                                      float* sums) {
-  const TileTokens<V, D, kTokens> x = {tokens};
-  AddTile<V, D, kTokens, false>(weights.units, num_blocks, x, sums);
+                                      float* sums, const std::byte* next, int64_t step) {
+  TileTokens<V, D, kTokens> x = {tokens};
+  for (int64_t block = 0; block < num_blocks; ++block) {
+    if (next != nullptr) {
+      for (int64_t byte = 0; byte < step; byte += 64) __builtin_prefetch(next + byte);
+      next += step;
+    }
+    AddBlock<V, D, kTokens>(Panel<V, D>::Codes(weights.units, block), {}, Panel<V, D>::Record(weights.units, block), 0,
+                            x, sums);
+    x.Next();
+  }
 }
 
 // Tokens of a chunk that have a second term in one block of a stretch.

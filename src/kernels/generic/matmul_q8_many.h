@@ -22,9 +22,10 @@ template <class V, class D>
 struct DecodedSource {
   // Column 32 * block of a panel.
   const std::byte* (*at)(const MatmulArgs& args, int64_t panel, int64_t block);
-  // Decodes num_blocks <= kStretchBlocks blocks, and prefetches as many from `next`, which are to be decoded then.
-  void (*decode)(const std::byte* from, const std::byte* next, int64_t num_blocks, Stretch<V, D>& to);
-  int offset_bits;  // the offset of codes is 2^offset_bits, where D has one
+  // Decodes num_blocks <= kStretchBlocks blocks.
+  void (*decode)(const std::byte* from, int64_t num_blocks, Stretch<V, D>& to);
+  int64_t block_bytes;  // of a block in a panel, with its part of the record
+  int offset_bits;      // the offset of codes is 2^offset_bits, where D has one
 };
 
 template <class V, class D>
@@ -151,10 +152,11 @@ class MatmulQ8Many {
       for (int p = 0; p < num_panels; ++p) {
         const std::byte* next =
             p + 1 < num_panels ? source.at(args, panel + p + 1, block) : source.at(args, panel, block + n);
-        source.decode(source.at(args, panel + p, block), next, n, stretch);
+        source.decode(source.at(args, panel + p, block), n, stretch);
         const std::byte* tokens = gathered;
         ForTiles(num_tokens, [&](auto tile, int first) ADIT_INLINE_LAMBDA {
-          AddDecodedTile<V, D, tile.value>(stretch, n, tokens, &sums[p][first * V::kRows]);
+          AddDecodedTile<V, D, tile.value>(stretch, n, tokens, &sums[p][first * V::kRows], first == 0 ? next : nullptr,
+                                           source.block_bytes);
           tokens += n * TileTokens<V, D, tile.value>::kBlockBytes;
         });
         AddSecondTiles(stretch, second, num_second, sums[p]);
