@@ -15,9 +15,11 @@ namespace adit::kernels::avx512 {
 struct VecQ8 {
   using F32 = VecF32;
   static constexpr int kLanes = 16;
-  // A panel is two vectors, and a register tile two vectors by twelve tokens: 24 sums, which leave registers for the
-  // two vectors of weights and one of activations out of 32, and a chain of 24 independent sums hides the latency of
-  // vpdpbusd.
+  // A panel is two vectors, and a register tile two vectors by six tokens: twelve chains of vpdpbusd, of which a
+  // processor starts two a cycle and waits four to five for each. Their float sums fit in registers beside them, and
+  // the reorder buffer holds two blocks of 32 columns, so that the end of one runs beside the products of the next.
+  // Share of the peak on Zen 5, weights and activations in the first-level cache, one scale for 32 columns: 4 tokens
+  // 0.77, 6 0.79 (the ports allow 0.80), 8 0.72, 12 0.56.
   static constexpr int kVecs = 2;
   static constexpr int kRows = kVecs * kLanes;
   static constexpr int kLargeTile = 6;

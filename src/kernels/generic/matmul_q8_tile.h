@@ -20,7 +20,8 @@
 //
 // Bound by operations, for each vector of rows, token and 32 columns, AVX2: 8 vpmaddubsw, 7 vpaddw, vpmaddwd, and
 // vpaddd, vcvtdq2ps, vmulps, vfmadd: 20 operations of which 9 can only use two ports of Zen 3. AVX-512: 8 vpdpbusd,
-// vcvtdq2ps, vmulps, vfmadd: 11 for two ports.
+// vcvtdq2ps, vmulps, vfmadd: 11 for the two ports of Intel's cores, 10 for two of Zen 5, which converts on others; with
+// a minimum one more.
 namespace adit::kernels::generic {
 
 // Integer sums of one sub-block: dot[kTokens][kVecs].
