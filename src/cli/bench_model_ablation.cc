@@ -56,6 +56,12 @@ const kernels::KernelTable* NextVectors(const kernels::KernelTable& kernels) {
   return nullptr;
 }
 
+// The tests that it makes a difference to.
+std::vector<ModelTest> Concerned(const ModelTechnique& technique, std::vector<ModelTest> tests) {
+  if (!technique.concerns_generation) std::erase_if(tests, [](const ModelTest& test) { return test.num_gen > 0; });
+  return tests;
+}
+
 std::vector<ModelTechnique> ModelTechniquesOf(const Setup& setup, const ModelBench& bench) {
   std::vector<ModelTechnique> techniques;
   const auto add = [&](const char* name, std::string instead, auto change) -> ModelTechnique& {
@@ -117,7 +123,6 @@ void AddRows(const ModelTechnique& technique, int64_t num_threads, const std::ve
              const std::vector<ModelTest>& without, TableReport& report) {
   for (size_t t = 0; t < with.size(); ++t) {
     const ModelTest& test = with[t];
-    if (test.num_gen > 0 && !technique.concerns_generation) continue;
     std::vector<double> ratios;
     for (size_t i = 0; i < test.tokens_per_s.size(); ++i) {
       ratios.push_back(test.tokens_per_s[i] / without[t].tokens_per_s[i]);
@@ -140,11 +145,7 @@ Status RunModelAblation(const BenchModelOptions& options, int64_t num_threads, P
   }
   std::vector<ModelTest> tests = TestsOf(options);
   std::vector<std::vector<ModelTest>> tests_without;
-  for (const ModelTechnique& technique : techniques) {
-    std::vector<ModelTest> concerned = tests;
-    if (!technique.concerns_generation) std::erase_if(concerned, [](const ModelTest& t) { return t.num_gen > 0; });
-    tests_without.push_back(std::move(concerned));
-  }
+  for (const ModelTechnique& technique : techniques) tests_without.push_back(Concerned(technique, tests));
   const int64_t repetitions = options.machine.repetitions;
   for (int64_t i = 0; i < repetitions; ++i) {
     ADIT_RETURN_IF_ERROR(RunOnce(with, tests));
@@ -156,9 +157,7 @@ Status RunModelAblation(const BenchModelOptions& options, int64_t num_threads, P
   }
   report.columns = AblationColumns();
   for (size_t k = 0; k < techniques.size(); ++k) {
-    std::vector<ModelTest> concerned = tests;
-    if (!techniques[k].concerns_generation) std::erase_if(concerned, [](const ModelTest& t) { return t.num_gen > 0; });
-    AddRows(techniques[k], num_threads, concerned, tests_without[k], report);
+    AddRows(techniques[k], num_threads, Concerned(techniques[k], tests), tests_without[k], report);
   }
   return Status();
 }

@@ -74,8 +74,8 @@ def test_a_type_of_weights_computes_the_same_with_all_kernels(adit, tmp_path, ki
         rows.append(logits(out))
     deviation = math.sqrt(sum(x * x for x in rows[0]) / len(rows[0]))
     assert 0 < deviation < math.inf
-    # Where pairs of BF16 pay, activations are rounded to BF16 too.
-    bound = 0.04 if kind == "bf16" else 0.02
+    # The set that multiplies pairs of BF16 rounds activations too.
+    bound = 0.04 if kind == "bf16" and "avx512bf16 available, used" in str(adit.ok("doctor")) else 0.02
     assert max(abs(a - b) for a, b in zip(*rows)) < bound * deviation
 
 
