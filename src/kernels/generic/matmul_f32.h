@@ -135,7 +135,7 @@ class MatmulF32 {
     for (int64_t step = 0; step < num_steps; ++step) {
       if constexpr (kStream) PrefetchStream<F32, kRowOfPanelBytes>(weights);
       if (!kStream && next != nullptr) {
-        Prefetch<kRowOfPanelBytes>(reinterpret_cast<const std::byte*>(next));
+        Prefetch(reinterpret_cast<const std::byte*>(next), kRowOfPanelBytes);
         next += kRows;
       }
       decltype(P::Load(weights)) w[kTileVecs];

@@ -11,6 +11,7 @@
 #include "kernels/generic/matmul_q8_tile.h"
 #include "kernels/generic/matmul_q8_tokens.h"
 #include "kernels/generic/matmul_store.h"
+#include "kernels/generic/prefetch.h"
 #include "kernels/generic/unroll.h"
 #include "kernels/matmul.h"
 
@@ -188,7 +189,7 @@ class MatmulQ8 {
       const int64_t rest = num_blocks - block;
       const int64_t n = rest < kStretchBlocks ? rest : kStretchBlocks;
       const std::byte* from = PanelAt(args, panel, block);
-      for (int64_t byte = 0; byte < Panel::Bytes(n); byte += 64) __builtin_prefetch(from + F32::kStreamAhead + byte);
+      Prefetch(from + F32::kStreamAhead, Panel::Bytes(n));
       Decode(from, n, stretch);
       int64_t token = 0;
       for (; token + kDirectTile <= args.num_tokens; token += kDirectTile) {

@@ -131,7 +131,7 @@ template <class V, class D, int kTokens>
   TileTokens<V, D, kTokens> x = {tokens};
   for (int64_t block = 0; block < num_blocks; ++block) {
     if (next != nullptr) {
-      for (int64_t byte = 0; byte < step; byte += 64) __builtin_prefetch(next + byte);
+      Prefetch(next, step);
       next += step;
     }
     AddBlock<V, D, kTokens>(Panel<V, D>::Codes(weights.units, block), {}, Panel<V, D>::Record(weights.units, block), 0,

@@ -74,7 +74,7 @@ template <class V, class W, int kTokens>
     const std::byte* record = Panel<V, W>::Record(units, i * W::kRecordBlocks);
     const std::byte* codes = Panel<V, W>::Codes(units, i * W::kRecordBlocks);
     PrefetchStream<typename V::F32, W::kRecordBytes>(record);
-    Prefetch<W::kRecordBytes>(record);
+    Prefetch(record, W::kRecordBytes);
     for (int block = 0; block < W::kRecordBlocks; ++block) {
       for (int v = 0; v < V::kVecs; ++v) W::MakeIndices(codes + block * W::kCodeBytes, v, index[block][v]);
     }

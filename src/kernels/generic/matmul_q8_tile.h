@@ -99,7 +99,7 @@ template <class V, class W, int kTokens, bool kStream, class Tokens>
     if constexpr (kStream) {
       PrefetchStream<typename V::F32, W::kRecordBytes>(records);
       // Read bit by bit between codes, a long record would break the stream that the hardware sees.
-      if constexpr (W::kRecordBlocks > 1) Prefetch<W::kRecordBytes>(records);
+      if constexpr (W::kRecordBlocks > 1) Prefetch(records, W::kRecordBytes);
     }
     const auto record = W::LoadRecord(records);
     for (int block = 0; block < W::kRecordBlocks; ++block) {

@@ -2,6 +2,7 @@
 #define ADIT_KERNELS_GENERIC_PREFETCH_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace adit::kernels::generic {
 
@@ -16,10 +17,9 @@ template <class V, int kBytes>
   }
 }
 
-// The kBytes bytes at `p` themselves, into the first-level cache.
-template <int kBytes>
-[[gnu::always_inline]] inline void Prefetch(const std::byte* p) {
-  for (int byte = 0; byte < kBytes; byte += 64) __builtin_prefetch(p + byte);
+// The `bytes` bytes at `p` themselves, into the first-level cache.
+[[gnu::always_inline]] inline void Prefetch(const std::byte* p, int64_t bytes) {
+  for (int64_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(p + byte);
 }
 
 }  // namespace adit::kernels::generic
