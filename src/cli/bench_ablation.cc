@@ -46,7 +46,7 @@ std::vector<Technique> TechniquesOf(const sched::SchedulerOptions& options) {
     add("batching", "one sequence at a time", kOutputRate, [](Options& o) { o.max_num_seqs = 1; });
   }
   if (options.batching == sched::Batching::kContinuous && options.max_num_seqs > 1) {
-    add("continuous_batching", "a batch runs until its last member ends", kOutputRate,
+    add("continuous_batching", "a batch runs whole until its last member ends", kOutputRate,
         [](Options& o) { o.batching = sched::Batching::kStatic; });
   }
   if (options.prefix_cache) {

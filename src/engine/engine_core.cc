@@ -117,7 +117,7 @@ std::span<const float> EngineCore::RunModel(const sched::StepPlan& plan) {
   rows_.clear();
   for (const sched::PlannedRows& rows : plan.rows) {
     const sched::Sequence& sequence = *rows.sequence;
-    const bool tells = OwnerOf(sequence).request->tells_prompt() && rows.first_position < sequence.num_prompt;
+    const bool tells = rows.first_position < sequence.num_prompt && OwnerOf(sequence).request->tells_prompt();
     const std::span<const int32_t> tokens(sequence.tokens);
     rows_.push_back(
         {.tokens = tokens.subspan(static_cast<size_t>(rows.first_position), static_cast<size_t>(rows.num_tokens)),
@@ -144,6 +144,7 @@ void EngineCore::Choose(const sched::StepPlan& plan, std::span<const float> logi
   size_t logit_row = 0;
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const sched::PlannedRows& rows = plan.rows[i];
+    if (rows_[i].logits == LogitsWanted::kNone) continue;
     ActiveAnswer& owner = OwnerOf(*rows.sequence);
     ActiveRequest& request = *owner.request;
     const auto vocab_size = static_cast<size_t>(model_.spec().vocab_size);
@@ -152,7 +153,6 @@ void EngineCore::Choose(const sched::StepPlan& plan, std::span<const float> logi
       TellPrompt(request, rows, logits.subspan(logit_row * vocab_size, num_rows * vocab_size));
       logit_row += num_rows - 1;
     }
-    if (rows_[i].logits == LogitsWanted::kNone) continue;
     if (rows.wants_logits && request.beam_search() != nullptr) {
       NoteBeamCandidates(*rows.sequence, LogitRow(logits, logit_row));
     } else if (rows.wants_logits && !request.forked) {

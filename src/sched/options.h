@@ -23,7 +23,9 @@ enum class Policy : uint8_t {
 
 enum class Batching : uint8_t {
   kContinuous,  // a finished sequence's place is taken in the next step (Orca, Yu et al. 2022)
-  kStatic,      // a batch runs until its last member ends: the baseline to measure against
+  // A batch runs until its last member ends, and those that have ended are computed on until then: the baseline that
+  // Orca's paper measures against.
+  kStatic,
 };
 
 Result<Policy> ParsePolicy(std::string_view name);

@@ -55,6 +55,7 @@ Scheduler::Scheduler(SchedulerOptions options, kv::BlockPool& pool)
       }) {
   const auto most = static_cast<size_t>(options_.max_num_seqs);
   running_.reserve(most);
+  if (options_.batching == Batching::kStatic) idle_.reserve(most);
   order_.reserve(most);
   members_.reserve(most);
   plan_.rows.reserve(most);
@@ -186,6 +187,7 @@ void Scheduler::Commit(double now_s, double step_seconds) {
   if (plan_.load.decodes > 0) mean_decodes_ += (static_cast<double>(plan_.load.decodes) - mean_decodes_) * kMeanShare;
   for (const PlannedRows& rows : plan_.rows) {
     Sequence& sequence = *rows.sequence;
+    if (sequence.phase == Phase::kIdle) continue;
     const bool in_prompt = sequence.num_computed < sequence.num_prompt;
     if (in_prompt) {
       ++sequence.num_chunks;
@@ -244,9 +246,18 @@ void Scheduler::Finish(Sequence& sequence, bool completed) {
     sequence.queued = false;
     waiting_.Erase(sequence);
   }
+  const bool idles = options_.batching == Batching::kStatic && completed && sequence.phase == Phase::kRunning &&
+                     sequence.gang == nullptr && sequence.decoding();
   if (sequence.phase == Phase::kRunning) {
     StoreInTree(sequence);
-    LeaveRunning(sequence);
+    if (idles) {
+      std::erase(running_, &sequence);
+      sequence.phase = Phase::kIdle;
+      sequence.owner = nullptr;
+      idle_.push_back(&sequence);
+    } else {
+      LeaveRunning(sequence);
+    }
   }
   if (completed) {
     const std::span<const int32_t> prompt(sequence.tokens.data(), static_cast<size_t>(sequence.num_prompt));
@@ -268,14 +279,28 @@ void Scheduler::Finish(Sequence& sequence, bool completed) {
   }
   ++counters_.finished;
   if (blocked_ == &sequence) blocked_ = nullptr;
-  sequences_.erase(sequence.id);
+  if (!idles) sequences_.erase(sequence.id);
+  if (running_.empty()) {
+    while (!idle_.empty()) DropIdle();
+  }
 }
 
 void Scheduler::LeaveRunning(Sequence& sequence) {
   std::erase(running_, &sequence);
+  GiveUpSeat(sequence);
+  sequence.pages.Truncate(0);
+}
+
+void Scheduler::GiveUpSeat(const Sequence& sequence) {
   seats_taken_ -= sequence.seats;
   committed_tokens_ -= sequence.most_tokens();
-  sequence.pages.Truncate(0);
+}
+
+void Scheduler::DropIdle() {
+  const Sequence& sequence = *idle_.back();
+  idle_.pop_back();
+  GiveUpSeat(sequence);
+  sequences_.erase(sequence.id);
 }
 
 void Scheduler::SetPaused(Sequence& sequence, bool paused) {
@@ -312,9 +337,11 @@ void Scheduler::ClearPrefixCache() { tree_.Clear(); }
 
 PageUse Scheduler::page_use() const {
   PageUse use{.num_pages = pool_.num_blocks(), .num_free = pool_.num_free(), .num_cached = tree_.num_evictable()};
-  for (const Sequence* sequence : running_) {
-    use.held_tokens += sequence->pages.num_pages() * options_.groups.block_size;
-    use.written_tokens += sequence->pages.WrittenTokens(sequence->num_computed);
+  for (const auto* sequences : {&running_, &idle_}) {
+    for (const Sequence* sequence : *sequences) {
+      use.held_tokens += sequence->pages.num_pages() * options_.groups.block_size;
+      use.written_tokens += sequence->pages.WrittenTokens(sequence->num_computed);
+    }
   }
   return use;
 }

@@ -80,7 +80,8 @@ class Scheduler {
   // seat, or is in lockstep.
   Sequence& Fork(Sequence& parent);
   // Ends a sequence, in whatever phase: its pages are free or cached at once. `completed`: its length teaches the
-  // estimator. The reference is dead after.
+  // estimator. The reference is dead after. With static batching the rows of a completed sequence stay in the plans
+  // until its batch ends, without an owner; they change nothing.
   void Finish(Sequence& sequence, bool completed);
   // A paused sequence, with all its gang, gets no steps, is the first to be preempted, and then does not even wait.
   void SetPaused(Sequence& sequence, bool paused);
@@ -117,6 +118,7 @@ class Scheduler {
   void PlanDecodes();
   void PlanPrefills();
   void PlanAdmissions(double now_s);
+  void PlanIdle();
   bool Admit(Sequence& front, double now_s);
   void Adopt(Sequence& sequence);
   void Start(Sequence& sequence, double now_s);
@@ -146,6 +148,8 @@ class Scheduler {
 
   void StoreInTree(Sequence& sequence);
   void LeaveRunning(Sequence& sequence);
+  void GiveUpSeat(const Sequence& sequence);
+  void DropIdle();
 
   // Constant after construction.
   const SchedulerOptions options_;
@@ -157,6 +161,7 @@ class Scheduler {
   StepTimeModel step_time_;
   WaitingQueue waiting_;
   std::vector<Sequence*> running_;  // in the order in which they began
+  std::vector<Sequence*> idle_;     // of the present static batch; their pages are the first to go
   std::unordered_map<int64_t, std::unique_ptr<Sequence>> sequences_;
   std::vector<std::unique_ptr<Gang>> gangs_;
   StepPlan plan_;

@@ -20,10 +20,14 @@ const StepPlan& Scheduler::Plan(double now_s) {
   plan_.load = {};
   plan_.num_preempted = 0;
   RestartOutgrown();
-  if (running_.empty()) batch_open_ = true;
+  if (running_.empty()) {
+    while (!idle_.empty()) DropIdle();
+    batch_open_ = true;
+  }
   PlanDecodes();
   PlanPrefills();
   PlanAdmissions(now_s);
+  PlanIdle();
   if (waiting_.size() == 0 || seats_taken_ >= options_.max_num_seqs) batch_open_ = running_.empty();
   return plan_;
 }
@@ -119,9 +123,26 @@ bool Scheduler::Grow(Sequence& sequence, int64_t num_tokens) {
 }
 
 bool Scheduler::FreePages(int64_t num_pages) {
+  while (pool_.num_free() < num_pages && !idle_.empty()) DropIdle();
   const int64_t missing = num_pages - pool_.num_free();
   if (missing > 0) tree_.Evict(missing);
   return pool_.num_free() >= num_pages;
+}
+
+// What has ended in a static batch computes its last token again, which costs what a decode costs but for the logits.
+void Scheduler::PlanIdle() {
+  if (plan_.rows.empty()) return;
+  for (size_t i = 0; i < idle_.size() && plan_.num_tokens() < options_.max_batch_tokens; ++i) {
+    Sequence& sequence = *idle_[i];
+    const int64_t position = sequence.num_computed;
+    const int64_t pages = sequence.pages.PagesToReserve(position + 1) + sequence.pages.PagesToMakeWritable(position);
+    if (pool_.num_free() < pages) continue;
+    const bool grown = sequence.pages.MakeWritable(position, plan_.copies) && sequence.pages.Reserve(position + 1);
+    ADIT_CHECK(grown);
+    plan_.rows.push_back({.sequence = &sequence, .first_position = position, .num_tokens = 1});
+    ++plan_.load.decodes;
+    plan_.load.context_tokens += position + 1;
+  }
 }
 
 int64_t Scheduler::AvailablePages() const { return pool_.num_free() + tree_.num_evictable(); }

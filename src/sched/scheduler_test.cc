@@ -51,7 +51,7 @@ TEST(Scheduler, AFinishedSequencesPlaceIsTakenInTheNextStep) {
   EXPECT_EQ(machine.last_plan->load.prefill_tokens, 4);
 }
 
-TEST(Scheduler, StaticBatchesRunUntilTheirLastMemberEnds) {
+TEST(Scheduler, StaticBatchesRunWholeUntilTheirLastMemberEnds) {
   SchedulerOptions options = SmallOptions();
   options.max_num_seqs = 2;
   options.batching = Batching::kStatic;
@@ -60,10 +60,34 @@ TEST(Scheduler, StaticBatchesRunUntilTheirLastMemberEnds) {
     ASSERT_TRUE(machine.Submit({.prompt = Tokens(4, i * 10), .max_tokens = i == 0 ? 2 : 6}).ok());
   for (int step = 0; step < 6; ++step) {
     ASSERT_TRUE(machine.Step());
-    EXPECT_EQ(machine.last_plan->rows.size(), step < 2 ? 2u : 1u) << step;
+    EXPECT_EQ(machine.last_plan->rows.size(), 2u) << step;
+    const auto& rows = machine.last_plan->rows;
+    EXPECT_EQ(std::ranges::count(rows, true, &PlannedRows::wants_logits), step < 2 ? 2 : 1) << step;
+    EXPECT_EQ(machine.scheduler().num_running(), step == 0 ? 2 : step < 5 ? 1 : 0) << step;
   }
+  EXPECT_EQ(machine.scheduler().page_use().held_tokens, 0);
   ASSERT_TRUE(machine.Step());
   EXPECT_EQ(machine.last_plan->load.prefill_tokens, 4);
+  EXPECT_EQ(machine.last_plan->rows.size(), 1u);
+}
+
+TEST(Scheduler, WhatHasEndedInAStaticBatchGivesItsPagesToWhatRuns) {
+  SchedulerOptions options = SmallOptions();
+  options.batching = Batching::kStatic;
+  options.prefix_cache = false;
+  TestMachine machine(options, 8);  // of 4 tokens
+  ASSERT_TRUE(machine.Submit({.prompt = Tokens(12), .max_tokens = 2}).ok());
+  Sequence* longer = *machine.Submit({.prompt = Tokens(6, 40), .max_tokens = 20});
+  const int64_t id = longer->id;
+  size_t most_rows = 0;
+  while (!machine.live().empty()) {
+    ASSERT_TRUE(machine.Step());
+    if (machine.live().size() == 1) most_rows = std::max(most_rows, machine.last_plan->rows.size());
+  }
+  EXPECT_EQ(most_rows, 2u);
+  EXPECT_EQ(machine.last_plan->rows.size(), 1u);
+  EXPECT_EQ(machine.scheduler().counters().preemptions, 0);
+  EXPECT_EQ(machine.answers().at(id), machine.Expected(Tokens(6, 40), 20));
 }
 
 TEST(Scheduler, WithoutChunksAPromptRunsWholeBesideTheDecodes) {

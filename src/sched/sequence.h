@@ -27,9 +27,9 @@ struct RequestSpec {
 };
 
 enum class Phase : uint8_t {
-  kWaiting,   // for its first step, or for another turn after a preemption
-  kRunning,   // holds pages
-  kFinished,  // holds nothing
+  kWaiting,  // for its first step, or for another turn after a preemption
+  kRunning,  // holds pages
+  kIdle,     // has ended, and runs on for nothing until its static batch ends
 };
 
 struct Sequence;

@@ -15,7 +15,7 @@ struct PlannedRows {
   Sequence* sequence = nullptr;
   int64_t first_position = 0;
   int64_t num_tokens = 0;
-  bool wants_logits = false;  // of the last of them: it is the last known token
+  bool wants_logits = false;  // of the last of them: it is the last known token, and the answer has not ended
 };
 
 // What one step does.

@@ -15,12 +15,12 @@ OPTIONAL = {"adit_energy_joules_total"}
 @pytest.fixture(scope="module")
 def server(adit, tiny_gguf, tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
-    (folder / "rules.toml").write_text("[[rule]]\nname = 'x'\naction = 'flag'\nregex = 'a'\n")
+    (folder / "rules.toml").write_text("[[rule]]\nname = 'x'\naction = 'flag'\nregex = 'x'\n")
     with Server(adit, tiny_gguf, folder, "--metrics-compat", "vllm", "--guard", folder / "rules.toml", "--alias", "tiny",
                 "--kv-tokens", "1024") as started:
         started.wait_ready()
         for _ in range(3):
-            started.ask("POST", "/v1/completions", {"prompt": "abc abc abc abc", "max_tokens": 12, "ignore_eos": True})
+            started.ask("POST", "/v1/completions", {"prompt": "xyz xyz xyz xyz", "max_tokens": 12, "ignore_eos": True})
         started.ask("POST", "/v1/completions", {"prompt": 1})
         yield started
 
@@ -100,7 +100,7 @@ def test_the_last_seconds_as_a_trace(server):
     assert sum(event["ph"] == "b" for event in requests) == sum(event["ph"] == "e" for event in requests)
     decodes = [event for event in requests if event["name"] == "decode"]
     assert len(decodes) == 6
-    assert "abc" not in json.dumps(trace), "what clients wrote is not told"
+    assert "xyz" not in json.dumps(trace), "what clients wrote is not told"  # no hex id holds it
     assert server.ask("POST", "/admin/profile", b"")[0] == 200
     status, _, raw = server.ask("POST", "/admin/profile", {"seconds": 0})
     assert status == 400 and json.loads(raw)["error"]["param"] == "seconds"
