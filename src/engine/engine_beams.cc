@@ -65,13 +65,8 @@ void EngineCore::StepBeams(ActiveRequest& request, double now_s) {
 void EngineCore::EndBeams(ActiveRequest& request, FinishReason reason, double now_s) {
   std::vector<ActiveAnswer>& answers = request.answers();
   AnswerStats stats = answers.front().stats;
-  stats.prompt_tokens = request.num_prompt();
-  stats.total_seconds = now_s - request.submitted_s;
-  stats.queue_seconds = stats.total_seconds;
+  NoteTimes(request, request.beams.empty() ? nullptr : request.beams.front(), now_s, stats);
   for (const sched::Sequence* beam : request.beams) {
-    if (beam->first_step_s == sched::kNever) continue;
-    stats.cached_tokens = beam->cached_tokens;
-    stats.queue_seconds = beam->first_step_s - request.submitted_s;
     stats.num_preemptions = std::max(stats.num_preemptions, beam->num_preemptions);
   }
   ReleaseSequences(request);

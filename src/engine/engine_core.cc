@@ -291,14 +291,7 @@ void EngineCore::EndAnswer(ActiveAnswer& answer, FinishReason reason, double now
   const sched::Sequence* sequence = answer.sequence;
   if (sequence == nullptr && !request.forked) sequence = request.answers().front().sequence;
   stats.reason = reason;
-  stats.prompt_tokens = request.num_prompt();
-  stats.total_seconds = now_s - request.submitted_s;
-  stats.queue_seconds = stats.total_seconds;
-  if (sequence != nullptr && sequence->first_step_s != sched::kNever) {
-    stats.cached_tokens = sequence->cached_tokens;
-    stats.num_chunks = sequence->num_chunks;
-    stats.queue_seconds = sequence->first_step_s - request.submitted_s;
-  }
+  NoteTimes(request, sequence, now_s, stats);
   if (answer.sequence != nullptr) {
     stats.num_preemptions = answer.sequence->num_preemptions;
     const bool completed = reason == FinishReason::kStop || reason == FinishReason::kLength;
@@ -319,6 +312,18 @@ void EngineCore::EndAnswer(ActiveAnswer& answer, FinishReason reason, double now
   if (held) TellBestOf(request);
   request.stream().Push({.kind = Event::Kind::kDone});
   ended_.push_back(&request);
+}
+
+// How an answer that ends now was served, by the sequence that it is or was a part of; null when it had none.
+void EngineCore::NoteTimes(const ActiveRequest& request, const sched::Sequence* sequence, double now_s,
+                           AnswerStats& stats) {
+  stats.prompt_tokens = request.num_prompt();
+  stats.total_seconds = now_s - request.submitted_s;
+  stats.queue_seconds = stats.total_seconds;
+  if (sequence == nullptr || sequence->first_step_s == sched::kNever) return;
+  stats.cached_tokens = sequence->cached_tokens;
+  stats.num_chunks = sequence->num_chunks;
+  stats.queue_seconds = sequence->first_step_s - request.submitted_s;
 }
 
 // The likeliest answers, by the mean log probability of their tokens.

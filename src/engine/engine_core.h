@@ -94,6 +94,8 @@ class EngineCore {
   void TakeToken(Choice& choice, double now_s);
   void EndAnswer(ActiveAnswer& answer, FinishReason reason, double now_s);
   void EndBeams(ActiveRequest& request, FinishReason reason, double now_s);
+  static void NoteTimes(const ActiveRequest& request, const sched::Sequence* sequence, double now_s,
+                        AnswerStats& stats);
   void TellBestOf(ActiveRequest& request);
   void Fail(ActiveRequest& request, Status status);
   void ReleaseSequences(ActiveRequest& request);

@@ -233,6 +233,7 @@ Sequence& Scheduler::Fork(Sequence& parent) {
   child.first_step_s = parent.first_step_s;
   child.rank = parent.rank;
   child.cached_tokens = parent.cached_tokens;
+  child.num_chunks = parent.num_chunks;
   --giver->seats;
   child.seats = 1;
   child.gang = parent.gang;
@@ -347,8 +348,7 @@ PageUse Scheduler::page_use() const {
 }
 
 double Scheduler::EstimatedQueueSeconds() const {
-  double seconds = 0.0;
-  waiting_.ForEach([&](const Sequence& sequence) { seconds += sequence.predicted_work_s; });
+  double seconds = std::max(0.0, waiting_.predicted_work_s());
   for (const Sequence* sequence : running_) {
     if (!sequence->decoding()) {
       seconds += static_cast<double>(sequence->num_pending()) * step_time_.SecondsPerPrefillToken();

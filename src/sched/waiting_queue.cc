@@ -23,6 +23,7 @@ void WaitingQueue::Push(Sequence& sequence) {
   fair_.BeginWaiting(sequence.spec.tenant);
   ++size_;
   num_tokens_ += sequence.num_tokens();
+  predicted_work_s_ += sequence.predicted_work_s;
 }
 
 void WaitingQueue::Take(Sequence& sequence) {
@@ -41,6 +42,8 @@ void WaitingQueue::Erase(Sequence& sequence) {
   fair_.EndWaiting(sequence.spec.tenant);
   --size_;
   num_tokens_ -= sequence.num_tokens();
+  // A sum that rises and falls gathers rounding; none outlives a queue that was empty once.
+  predicted_work_s_ = size_ == 0 ? 0.0 : predicted_work_s_ - sequence.predicted_work_s;
 }
 
 Sequence* WaitingQueue::Front() {

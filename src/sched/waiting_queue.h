@@ -26,7 +26,7 @@ class WaitingQueue {
   // `fair` outlives the queue and is told who waits.
   WaitingQueue(Policy policy, size_t num_tenants, FairShare& fair, CachedTokens cached_tokens);
 
-  // Its rank does not change while it waits.
+  // Its rank and its predicted work do not change while it waits.
   void Push(Sequence& sequence);
   // Null when nobody waits.
   Sequence* Front();
@@ -36,15 +36,9 @@ class WaitingQueue {
   void Erase(Sequence& sequence);
 
   int64_t size() const { return size_; }
-  // Prompt tokens, and those to be computed again, of all that wait.
+  // Of all that wait: prompt tokens, and those to be computed again; and predicted work.
   int64_t num_tokens() const { return num_tokens_; }
-  // All that wait, in no useful order.
-  template <typename Body>
-  void ForEach(const Body& body) const {
-    for (const auto& lane : lanes_) {
-      for (Sequence* sequence : lane) body(*sequence);
-    }
-  }
+  double predicted_work_s() const { return predicted_work_s_; }
 
  private:
   struct Before {
@@ -60,6 +54,7 @@ class WaitingQueue {
   std::vector<Lane> lanes_;  // one for each tenant under kFair, else one
   int64_t size_ = 0;
   int64_t num_tokens_ = 0;
+  double predicted_work_s_ = 0.0;
 };
 
 }  // namespace adit::sched
