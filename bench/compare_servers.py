@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import shlex
 import socket
 import subprocess
 import tempfile
@@ -46,6 +47,7 @@ def main():
     parser.add_argument("--per-client", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--serve-flags", default="", help="more flags of adit serve, in one argument")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if not args.python and not args.vs:
@@ -53,7 +55,7 @@ def main():
     port = free_port()
     log = open(pathlib.Path(tempfile.mkdtemp()) / "log", "wb")
     processes = [subprocess.Popen([args.adit, "serve", args.model, "--port", str(port), "--threads", str(args.threads),
-                                   "--no-access-log"], stderr=log)]
+                                   "--no-access-log", *shlex.split(args.serve_flags)], stderr=log)]
     url, other = f"http://127.0.0.1:{port}", args.vs
     try:
         if not other:
