@@ -2,7 +2,7 @@
 """Write a GGUF model of random weights, of any family that adit runs: to see that a shape loads, how much memory it takes
 and how fast it runs, where no real model is at hand.
 
-    tools/random_model.py FAMILY OUT.gguf [--size tiny|1b] [--type f32|q8_0|iq2_xxs|...] [--layers N]     needs numpy, gguf
+    tools/random_model.py FAMILY OUT.gguf [--size tiny|1b|8b] [--type f32|q8_0|iq2_xxs|...] [--layers N]     needs numpy, gguf
 
 The text that comes out is noise. Weights repeat a bank of random numbers, scaled so that activations stay near 1.
 """
@@ -187,8 +187,11 @@ class Writer:
             return
         self.out.add_tokenizer_model("gpt2")
         self.out.add_tokenizer_pre("gpt-2")
-        self.out.add_token_list(byte_alphabet() + ["<s>", "</s>", "ab"])
-        self.out.add_token_types([1] * 256 + [3, 3, 1])
+        tokens = byte_alphabet() + ["<s>", "</s>", "ab"]
+        # llama.cpp wants a token for each row of the embedding.
+        unused = max(0, self.shape.vocab - len(tokens))
+        self.out.add_token_list(tokens + [f"<unused{i}>" for i in range(unused)])
+        self.out.add_token_types([1] * 256 + [3, 3, 1] + [5] * unused)
         self.out.add_array("tokenizer.ggml.merges", ["a b"])
         self.out.add_bos_token_id(256)
         self.out.add_eos_token_id(257)
@@ -251,9 +254,16 @@ class Writer:
         self.out.close()
 
 
+# That of Llama 3.1 8B.
+EIGHT_BILLION = {"layers": 32, "hidden": 4096, "ffn": 14336, "heads": 32, "kv_heads": 8, "head_dim": 128, "vocab": 128256}
+
+
 def write_model(path, name, size="tiny", matrix_type="q8_0", layers=None, seed=1):
     family = FAMILIES[name]
-    shape = family.big if size == "1b" else tiny(family.big, gguf.GGML_QUANT_SIZES[TYPES[matrix_type]][0])
+    if size == "tiny":
+        shape = tiny(family.big, gguf.GGML_QUANT_SIZES[TYPES[matrix_type]][0])
+    else:
+        shape = family.big if size == "1b" else dataclasses.replace(family.big, **EIGHT_BILLION)
     if layers is not None:
         shape = dataclasses.replace(shape, layers=layers)
     Writer(path, name, family, shape, matrix_type, seed).write()
@@ -263,7 +273,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("family", choices=sorted(FAMILIES))
     parser.add_argument("out")
-    parser.add_argument("--size", choices=["tiny", "1b"], default="tiny")
+    parser.add_argument("--size", choices=["tiny", "1b", "8b"], default="tiny")
     parser.add_argument("--type", choices=sorted(TYPES), default="q8_0", help="of the matrices [q8_0]")
     parser.add_argument("--layers", type=int, help="instead of what the size has")
     parser.add_argument("--seed", type=int, default=1)
