@@ -246,6 +246,7 @@ struct ServeOptions {
   std::string guard_unsafe = "unsafe";
   std::string guard_safe = "safe";
   std::string metrics_compat;  // "vllm"; empty: none
+  std::string otlp_endpoint;   // empty: traces are not told
 };
 
 struct ConvertOptions {

@@ -30,6 +30,8 @@
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
 #include "guard/rules_file.h"
+#include "hub/http_client.h"
+#include "hub/url.h"
 #include "plan/read_rate.h"
 #include "server/access_log.h"
 #include "server/api_keys.h"
@@ -40,6 +42,7 @@
 #include "server/http_server.h"
 #include "server/response_store.h"
 #include "server/service.h"
+#include "server/span_exporter.h"
 
 namespace adit::cli {
 namespace {
@@ -57,6 +60,7 @@ constexpr int64_t kGuardContext = 8192;
 constexpr int64_t kGuardSequences = 8;
 // What is read to see how fast memory is.
 constexpr size_t kBandwidthBytes = size_t{128} << 20;
+constexpr size_t kMaxCollectorAnswer = size_t{64} << 10;
 
 Result<std::string> ReadTemplate(const char* flag, const std::string& path) {
   if (path.empty()) return std::string();
@@ -135,6 +139,35 @@ void MeasureBandwidth(const ServeOptions& options, Service& service) {
   // Without it there is one figure less.
   if (const Result<double> rate = plan::MeasureReadRate(**team, kBandwidthBytes); rate.ok())
     service.SetPeakBandwidth(*rate);
+}
+
+// Where the collector takes traces.
+Result<hub::Url> TracesUrl(const std::string& endpoint) {
+  constexpr std::string_view kTraces = "/v1/traces";
+  Result<hub::Url> url = hub::ParseUrl(endpoint);
+  if (!url.ok()) return InvalidArgument("--otlp-endpoint: {}", url.status().message());
+  std::string& target = url->target;
+  if (target.ends_with(kTraces)) return url;
+  if (target.ends_with('/')) target.pop_back();
+  target += kTraces;
+  return url;
+}
+
+// Tells a collector of requests, where there is one.
+Status StartSpans(const ServeOptions& options, AccessLog& log, Service& service) {
+  if (options.otlp_endpoint.empty()) return Status();
+  ADIT_ASSIGN_OR_RETURN(hub::Url url, TracesUrl(options.otlp_endpoint));
+  const auto send = [url = std::move(url)](const std::string& json) -> Status {
+    const hub::HttpLimits limits{.connect_timeout_s = 3.0, .silence_timeout_s = 5.0, .max_redirects = 0};
+    const Result<hub::HttpAnswer> answer =
+        hub::ExchangeText({.method = "POST", .url = url, .token = {}, .body = json}, limits, kMaxCollectorAnswer);
+    if (!answer.ok()) return answer.status();
+    if (answer->status / 100 != 2) return Io("{} answers with status {}", url.ToString(), answer->status);
+    return Status();
+  };
+  service.SetSpans(std::make_unique<server::SpanExporter>(server::SpanExporterOptions{.version = kVersion}, send,
+                                                          [&log](const std::string& text) { log.Note(text); }));
+  return Status();
 }
 
 // Files and batches, where they are kept.
@@ -266,6 +299,7 @@ Result<int> Run(const ServeOptions& options) {
     ADIT_ASSIGN_OR_RETURN(std::shared_ptr<const guard::Rules> rules, guard::LoadRules(options.guard_file));
     service.SetGuard(std::move(rules));
   }
+  ADIT_RETURN_IF_ERROR(StartSpans(options, log, service));
   MeasureBandwidth(options, service);
   ADIT_RETURN_IF_ERROR(StartGuardModel(options, service));
   if (options.response_store_mb > 0) {

@@ -165,6 +165,10 @@ void AddServe(CLI::App& app, ServeOptions& out) {
   AddWord(
       app, "--metrics-compat", {"vllm"}, [&out](const std::string& name) { out.metrics_compat = name; },
       "Metrics also under the names that others have", "NAME");
+  AddText(
+      app, "--otlp-endpoint", out.otlp_endpoint,
+      "Tell OpenTelemetry's collector there of each request, by OTLP over HTTP, such as http://127.0.0.1:4318 [none]",
+      "URL");
   AddSwitch(
       app, "--no-ui", [&out] { out.with_ui = false; }, "No web page at /");
 }

@@ -128,6 +128,7 @@ class GenerationReply : public Reply {
       return error;
     }
     run_.emplace(std::move(run).value());
+    record_->submitted_s = SteadySeconds() - record_->start_s;
     return std::nullopt;
   }
 
@@ -235,6 +236,7 @@ class GenerationReply : public Reply {
         if (i == 0) record_->finish_reason = choice.finish_reason();
         guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);
         record_->queue_s = choice.stats().queue_seconds;
+        record_->num_chunks = choice.stats().num_chunks;
       }
     }
     record_->cached_tokens = answer_.usage().cached_tokens;

@@ -42,6 +42,7 @@ class LoggedReply : public Reply {
     const double now_s = SteadySeconds();
     const double seconds = now_s - record_->start_s;
     books_.trace.NoteRequest(*record_, client_gone, now_s);
+    if (books_.spans != nullptr) books_.spans->NoteRequest(*record_, client_gone, now_s);
     books_.metrics.Count(*record_, client_gone, seconds);
     books_.log.Write(*record_, client_gone, seconds);
   }

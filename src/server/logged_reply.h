@@ -10,6 +10,7 @@
 #include "server/metrics.h"
 #include "server/quotas.h"
 #include "server/request_record.h"
+#include "server/span_exporter.h"
 #include "server/trace_log.h"
 
 namespace adit::server {
@@ -20,6 +21,7 @@ struct ReplyBooks {
   Metrics& metrics;
   Quotas& quotas;
   TraceLog& trace;
+  SpanExporter* spans;  // null: nobody is told
 };
 
 // Every reply goes through one of these: it adds the headers that all have, charges the key for tokens as they come,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "guard/rules.h"
+#include "server/trace_context.h"
 
 namespace adit::server {
 
@@ -34,6 +35,7 @@ struct RequestRecord {
   std::string peer;
   ErrorShape error_shape = ErrorShape::kOpenAi;
   std::string cors_origin;  // the page whose script asks, where it may; empty: none
+  TraceContext trace;       // that the request belongs to
   double start_s = 0.0;     // of the steady clock
 
   // The connection's thread's.
@@ -43,6 +45,8 @@ struct RequestRecord {
   int64_t prompt_tokens = 0;
   int64_t longest_answer = 0;  // in tokens
   int64_t cached_tokens = 0;
+  int64_t num_chunks = 0;    // steps that the prompt took
+  double submitted_s = 0.0;  // from the start until the engine had it; 0: it never did
   double queue_s = 0.0;
   double first_token_s = 0.0;  // 0: none came
   std::string finish_reason;   // of the first answer

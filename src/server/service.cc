@@ -120,7 +120,7 @@ std::unique_ptr<Reply> JsonAnswer(const nlohmann::ordered_json& body) {
 
 std::unique_ptr<Reply> Service::Logged(std::shared_ptr<RequestRecord> record, std::unique_ptr<Reply> reply) {
   return MakeLoggedReply(std::move(record), std::move(reply),
-                         {.log = log_, .metrics = metrics_, .quotas = quotas_, .trace = trace_});
+                         {.log = log_, .metrics = metrics_, .quotas = quotas_, .trace = trace_, .spans = spans_.get()});
 }
 
 Service::Caller Service::Identify(const HttpRequest& request) {
@@ -133,6 +133,7 @@ Service::Caller Service::Identify(const HttpRequest& request) {
   record.peer = request.peer;
   if (request.path.starts_with(kMessagesPath)) record.error_shape = ErrorShape::kAnthropic;
   if (request.path.starts_with(kOllamaPath)) record.error_shape = ErrorShape::kOllama;
+  record.trace = ParseTraceParent(request.Header("traceparent"));
   record.start_s = SteadySeconds();
   record.cors_origin = CorsOrigin(request);
   // What is not offered is not there.

@@ -27,6 +27,7 @@
 #include "server/request_record.h"
 #include "server/response_store.h"
 #include "server/routes.h"
+#include "server/span_exporter.h"
 #include "server/tenant_limits.h"
 #include "server/trace_log.h"
 
@@ -70,6 +71,8 @@ class Service : public HttpHandler {
   void SetGuardModel(std::unique_ptr<GuardModel> model) { guard_model_ = std::move(model); }
   // At which memory was read when nothing else ran. Before the model is attached.
   void SetPeakBandwidth(double bytes_per_s) { peak_bytes_per_s_ = bytes_per_s; }
+  // Where requests are told as spans. Before the first request.
+  void SetSpans(std::unique_ptr<SpanExporter> spans) { spans_ = std::move(spans); }
   // For the figures of connections.
   void SetServer(const HttpServer* server) { server_.store(server, std::memory_order_release); }
 
@@ -134,6 +137,7 @@ class Service : public HttpHandler {
   std::unique_ptr<GuardModel> guard_model_;
   double peak_bytes_per_s_ = 0.0;
   TraceLog trace_;
+  std::unique_ptr<SpanExporter> spans_;  // null: nobody is told
   mutable EnergyMeter energy_;
   std::atomic<bool> draining_ = false;
   std::atomic<const HttpServer*> server_ = nullptr;
