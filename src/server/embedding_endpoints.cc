@@ -11,8 +11,8 @@
 #include "server/answer_writer.h"
 #include "server/embedding_json.h"
 #include "server/embedding_request.h"
+#include "server/guarded_body.h"
 #include "server/ollama_request.h"
-#include "server/request_body.h"
 #include "server/request_checks.h"
 #include "server/service.h"
 
@@ -102,7 +102,7 @@ std::unique_ptr<Reply> Embed(Call& call,
   Service& service = call.service;
   const ServedModel& served = *call.model;
   if (service.draining()) return ErrorReply(*service.NotReady(), *call.record);
-  const std::variant<nlohmann::json, ApiError> body = ReadBody(call.request);
+  const std::variant<nlohmann::json, ApiError> body = ReadGuardedBody(call);
   if (const auto* error = std::get_if<ApiError>(&body)) return ErrorReply(*error, *call.record);
   std::variant<Request, ApiError> result = read(std::get<nlohmann::json>(body), ModelOf(served));
   if (const auto* error = std::get_if<ApiError>(&result)) return ErrorReply(*error, *call.record);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "server/answer_guard.h"
@@ -18,8 +19,11 @@ using OrderedJson = nlohmann::ordered_json;
 
 // Fields in which clients send texts for models.
 constexpr const char* kTextFields[] = {
-    "messages",  "prompt",       "suffix",       "input",       "instructions",        "system", "tools", "functions",
-    "documents", "input_prefix", "input_suffix", "input_extra", "chat_template_kwargs"};
+    "messages",  "prompt",       "suffix",       "input",       "instructions",         "system", "tools",  "functions",
+    "documents", "input_prefix", "input_suffix", "input_extra", "chat_template_kwargs", "query",  "text_1", "text_2"};
+
+// Those that may come as token ids.
+bool MayHoldIds(std::string_view field) { return field == "prompt" || field == "input"; }
 
 bool IsIds(const OrderedJson& value) { return value.is_array() && !value.empty() && value.front().is_number_integer(); }
 
@@ -36,7 +40,7 @@ void DecodeIds(const tokenizer::Tokenizer& tokenizer, OrderedJson& value) {
   value = text + detokenizer.Finish();
 }
 
-// Texts of `prompt` that came as ids are replaced only where a rule changes them.
+// Texts that came as ids are replaced only where a rule changes them.
 bool GuardPrompt(const guard::Rules& rules, const tokenizer::Tokenizer& tokenizer, OrderedJson& prompt,
                  std::vector<guard::Verdict>& verdicts) {
   if (IsIds(prompt)) {
@@ -72,8 +76,8 @@ std::optional<ApiError> GuardBody(const guard::Rules& rules, const tokenizer::To
     const auto found = body.find(field);
     if (found == body.end()) continue;
     const OrderedJson before = *found;
-    const bool good = std::string_view(field) == "prompt" ? GuardPrompt(rules, tokenizer, *found, verdicts)
-                                                          : GuardJson(rules, guard::Side::kInput, *found, verdicts);
+    const bool good = MayHoldIds(field) ? GuardPrompt(rules, tokenizer, *found, verdicts)
+                                        : GuardJson(rules, guard::Side::kInput, *found, verdicts);
     if (!good) return Blocked(verdicts);
     changed = changed || *found != before;
   }

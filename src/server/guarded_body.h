@@ -14,9 +14,9 @@
 
 namespace adit::server {
 
-// The body of a request that generates, with what the rules of the deployment make of its texts, in the request as
-// well: messages, prompts, tools. The verdicts go to the call's record. Prompts that come as token ids are judged by
-// their text.
+// The body of a request that asks a model, with what the rules of the deployment make of its texts, in the request as
+// well: messages, prompts, tools, texts to be embedded or compared. The verdicts go to the call's record. Prompts that
+// come as token ids are judged by their text.
 std::variant<nlohmann::json, ApiError> ReadGuardedBody(Call& call);
 
 // The same for a body that has been read. What blocks it, if a rule does; `changed`: whether one has changed it.

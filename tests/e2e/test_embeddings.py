@@ -161,3 +161,28 @@ def test_a_model_that_generates_makes_them_when_told_so(adit, tiny_gguf, tmp_pat
         got = server.json("POST", "/v1/embeddings", {"input": "some words"})["data"][0]["embedding"]
     wanted = adit.ok("embed", tiny_gguf, "some words", "--pooling", "last", "--normalize").decode().split()
     assert got == pytest.approx([float(word) for word in wanted], abs=1e-6)
+
+
+def test_texts_pass_by_the_rules_of_the_server(adit, folder, tmp_path):
+    (tmp_path / "rules.toml").write_text("[[rule]]\nname = 'mail'\naction = 'redact'\npii = 'email'\nreplacement = 'mail'\n"
+                                         "[[rule]]\nname = 'heron'\naction = 'block'\nwords = ['project heron']\n")
+    with Server(adit, folder / "model-f32.gguf", tmp_path, "--guard", tmp_path / "rules.toml") as server:
+        server.wait_ready()
+
+        def embedding(text):
+            return server.json("POST", "/v1/embeddings", {"input": text})["data"][0]["embedding"]
+
+        assert embedding("write to ann@example.org") == embedding("write to mail") != embedding("write to him")
+        (one, two) = server.json("POST", "/v1/embeddings", {"input": ["hi ann@example.org", "hi mail"]})["data"]
+        assert one["embedding"] == two["embedding"]
+        ranked = server.json("POST", "/v1/rerank", {"query": "q", "documents": ["x bob@example.org"], "return_documents": True})
+        assert ranked["results"][0]["document"]["text"] == "x mail"
+        score = server.json("POST", "/v1/score", {"text_1": "a ann@example.org", "text_2": "a mail"})
+        assert score["data"][0]["score"] == pytest.approx(1.0, abs=1e-5)
+        for path, body in [("/v1/embeddings", {"input": ["fine", "Project Heron"]}), ("/v1/score", {"text_1": "a", "text_2": "project heron"}),
+                           ("/v1/rerank", {"query": "project heron?", "documents": ["a"]}),
+                           ("/v1/rerank", {"query": "a", "documents": ["a project heron"]})]:
+            status, _, raw = server.ask("POST", path, body)
+            assert status == 400 and json.loads(raw)["error"]["code"] == "content_filter", path
+        assert server.metric('adit_guard_verdicts_total{action="redact",rule="mail",side="input"}') >= 4
+        assert "example.org" not in server.log.read_text()
