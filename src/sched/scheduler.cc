@@ -281,9 +281,7 @@ void Scheduler::Finish(Sequence& sequence, bool completed) {
   ++counters_.finished;
   if (blocked_ == &sequence) blocked_ = nullptr;
   if (!idles) sequences_.erase(sequence.id);
-  if (running_.empty()) {
-    while (!idle_.empty()) DropIdle();
-  }
+  if (running_.empty()) EndIdle();
 }
 
 void Scheduler::LeaveRunning(Sequence& sequence) {
@@ -295,6 +293,11 @@ void Scheduler::LeaveRunning(Sequence& sequence) {
 void Scheduler::GiveUpSeat(const Sequence& sequence) {
   seats_taken_ -= sequence.seats;
   committed_tokens_ -= sequence.most_tokens();
+}
+
+// Nobody of the static batch runs any more.
+void Scheduler::EndIdle() {
+  while (!idle_.empty()) DropIdle();
 }
 
 void Scheduler::DropIdle() {

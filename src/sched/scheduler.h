@@ -150,6 +150,7 @@ class Scheduler {
   void LeaveRunning(Sequence& sequence);
   void GiveUpSeat(const Sequence& sequence);
   void DropIdle();
+  void EndIdle();
 
   // Constant after construction.
   const SchedulerOptions options_;

@@ -21,7 +21,7 @@ const StepPlan& Scheduler::Plan(double now_s) {
   plan_.num_preempted = 0;
   RestartOutgrown();
   if (running_.empty()) {
-    while (!idle_.empty()) DropIdle();
+    EndIdle();
     batch_open_ = true;
   }
   PlanDecodes();

@@ -10,13 +10,16 @@
 
 namespace adit::server {
 
-std::string NewRequestId() {
-  // Drawn once for each thread; ids then follow from its position.
+uint64_t NewIdBits() {
+  // Drawn once for each thread; bits then follow from its position.
   thread_local const uint64_t seed = (uint64_t{std::random_device()()} << 32) | std::random_device()();
   thread_local uint64_t position = 0;
-  ++position;
-  return fmt::format("{:016x}{:08x}", RandomBits(seed, position),
-                     static_cast<uint32_t>(RandomBits(seed, position, /*stream=*/1)));
+  return RandomBits(seed, ++position);
+}
+
+std::string NewRequestId() {
+  const uint64_t high = NewIdBits();
+  return fmt::format("{:016x}{:08x}", high, static_cast<uint32_t>(NewIdBits()));
 }
 
 void LiveRequests::Add(std::shared_ptr<RequestRecord> record, std::function<void()> wake) {

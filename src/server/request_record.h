@@ -59,6 +59,8 @@ struct RequestRecord {
   std::atomic<bool> cancel = false;
 };
 
+// Bits of an id that no other has. Any thread.
+uint64_t NewIdBits();
 // Letters and digits that no other request has.
 std::string NewRequestId();
 

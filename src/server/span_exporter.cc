@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string_view>
 #include <utility>
 
-#include "base/rng.h"
+#include "server/answer_writer.h"
 
 namespace adit::server {
 namespace {
@@ -24,14 +23,9 @@ constexpr int kStatusError = 2;
 // Requests in one body.
 constexpr size_t kMostInBody = 256;
 
-std::string RandomId(int num_words) {
-  thread_local const uint64_t seed = (uint64_t{std::random_device()()} << 32) | std::random_device()();
-  thread_local uint64_t position = 0;
-  std::string id;
-  // Ids are never zero.
-  for (int i = 0; i < num_words; ++i) id += fmt::format("{:016x}", RandomBits(seed, ++position) | 1);
-  return id;
-}
+// Never zero.
+std::string NewSpanId() { return fmt::format("{:016x}", NewIdBits() | 1); }
+std::string NewTraceId() { return NewSpanId() + NewSpanId(); }
 
 void Add(const char* key, std::string value, OrderedJson& attributes) {
   attributes.push_back({{"key", key}, {"value", {{"stringValue", std::move(value)}}}});
@@ -70,7 +64,7 @@ std::string_view OperationOf(std::string_view route) {
   return {};
 }
 
-OrderedJson AttributesOf(const RequestRecord& record, int status) {
+OrderedJson AttributesOf(const RequestRecord& record, std::string_view operation, int status) {
   OrderedJson attributes = OrderedJson::array();
   Add("http.request.method", record.method, attributes);
   Add("http.route", record.route, attributes);
@@ -78,7 +72,7 @@ OrderedJson AttributesOf(const RequestRecord& record, int status) {
   if (!record.error_code.empty()) Add("error.type", record.error_code, attributes);
   Add("adit.request.id", record.id, attributes);
   Add("adit.tenant", record.tenant, attributes);
-  if (const std::string_view operation = OperationOf(record.route); !operation.empty()) {
+  if (!operation.empty()) {
     Add("gen_ai.operation.name", std::string(operation), attributes);
     Add("gen_ai.provider.name", "adit", attributes);
   }
@@ -101,33 +95,29 @@ OrderedJson AttributesOf(const RequestRecord& record, int status) {
 std::string SpansOf(const RequestRecord& record, bool client_gone, double now_s) {
   const WallClock clock(now_s);
   const int status = client_gone ? 499 : record.status;
-  const std::string trace_id = record.trace.trace_id.empty() ? RandomId(2) : record.trace.trace_id;
-  const std::string span_id = RandomId(1);
-  const std::string_view operation = OperationOf(record.route);
-  OrderedJson span = {
-      {"traceId", trace_id},
-      {"spanId", span_id},
-      {"name", operation.empty() ? record.method + " " + record.route : fmt::format("{} {}", operation, record.model)},
-      {"kind", kKindServer},
-      {"startTimeUnixNano", clock.At(record.start_s)},
-      {"endTimeUnixNano", clock.At(now_s)},
-      {"attributes", AttributesOf(record, status)}};
-  if (!record.trace.parent_id.empty()) span["parentSpanId"] = record.trace.parent_id;
-  if (status >= 500) span["status"] = {{"code", kStatusError}, {"message", record.error_code}};
-  const auto text = [](const OrderedJson& json) {
-    return json.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
+  const std::string trace_id = record.trace.trace_id.empty() ? NewTraceId() : record.trace.trace_id;
+  const auto make_span = [&](const std::string& parent_id, std::string name, int kind, double begin_s, double end_s,
+                             OrderedJson attributes) {
+    OrderedJson span = {{"traceId", trace_id},
+                        {"spanId", NewSpanId()},
+                        {"name", std::move(name)},
+                        {"kind", kind},
+                        {"startTimeUnixNano", clock.At(begin_s)},
+                        {"endTimeUnixNano", clock.At(end_s)},
+                        {"attributes", std::move(attributes)}};
+    if (!parent_id.empty()) span["parentSpanId"] = parent_id;
+    return span;
   };
-  std::string spans = text(span);
+  const std::string_view operation = OperationOf(record.route);
+  OrderedJson whole =
+      make_span(record.trace.parent_id,
+                operation.empty() ? record.method + " " + record.route : fmt::format("{} {}", operation, record.model),
+                kKindServer, record.start_s, now_s, AttributesOf(record, operation, status));
+  if (status >= 500) whole["status"] = {{"code", kStatusError}, {"message", record.error_code}};
+  std::string spans = JsonText(whole);
   const auto add_child = [&](const char* name, double begin_s, double end_s, OrderedJson attributes) {
     if (end_s < begin_s) return;
-    spans += "," + text({{"traceId", trace_id},
-                         {"spanId", RandomId(1)},
-                         {"parentSpanId", span_id},
-                         {"name", name},
-                         {"kind", kKindInternal},
-                         {"startTimeUnixNano", clock.At(begin_s)},
-                         {"endTimeUnixNano", clock.At(end_s)},
-                         {"attributes", std::move(attributes)}});
+    spans += "," + JsonText(make_span(whole["spanId"], name, kKindInternal, begin_s, end_s, std::move(attributes)));
   };
   if (!record.generates || record.submitted_s <= 0) return spans;
   const double submitted_s = record.start_s + record.submitted_s;
