@@ -240,7 +240,7 @@ Result<quant::CalibrationText> ReadCalibration(const QuantizeOptions& options, c
 
 Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model,
                                 const std::vector<formats::TensorRetyping>& retypings,
-                                const std::optional<GroupScales>& groups, ProgressBar& bar, WorkerTeam& team) {
+                                const quant::FolderScheme* folder, ProgressBar& bar, WorkerTeam& team) {
   const auto show = [&bar](double share) -> Status {
     if (PendingInterrupt() != 0) return Cancelled("quantize: interrupted");
     bar.Update(share);
@@ -258,7 +258,8 @@ Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<
                                         .awq = options.awq,
                                         .smooth = options.smooth,
                                         .keeps_largest = options.static_inputs,
-                                        .groups = groups,
+                                        .groups = folder != nullptr ? folder->groups : std::nullopt,
+                                        .fp8 = folder != nullptr && folder->fp8 ? *folder->fp8 : quant::Fp8Blocks{},
                                         .gptq_options = {}};
   ADIT_ASSIGN_OR_RETURN(
       std::unique_ptr<quant::CalibratedModel> calibrated,
@@ -294,7 +295,7 @@ Result<QuantizedFile> QuantizeFile(const QuantizeOptions& options) {
   }
   ProgressBar bar(Stderr(), "Quantising");
   ADIT_ASSIGN_OR_RETURN(const RoundedModel rounded,
-                        RoundModel(options, std::move(model), plan.tensors, /*groups=*/std::nullopt, bar, *team));
+                        RoundModel(options, std::move(model), plan.tensors, /*folder=*/nullptr, bar, *team));
   const Status written = engine::WriteGguf(*rounded.model, options.output, notes, *team, rounded.hooks);
   if (written.code() == StatusCode::kCancelled) return written;
   if (!written.ok()) return InsideModel(written);

@@ -33,7 +33,13 @@ Status CheckFolderOptions(const QuantizeOptions& options, const formats::GgufFil
     return InvalidArgument("quantize: --method smoothquant is for W8A8, where activations are rounded; {} keeps them",
                            options.scheme);
   }
-  if (!type.groups && (options.gptq || options.awq)) {
+  if (!type.groups && options.awq) {
+    return InvalidArgument(
+        "quantize: --method {} is for whole numbers; what FP8 loses grows with each weight, so that larger ones are no "
+        "finer. --method gptq is for FP8 too",
+        options.gptq ? "awq-gptq" : "awq");
+  }
+  if (!type.groups && !type.fp8 && options.gptq) {
     return InvalidArgument("quantize: {} is rounded to the nearest value alone; leave out --method", options.scheme);
   }
   for (const formats::TensorInfo& tensor : model.tensors()) {
@@ -63,7 +69,7 @@ Result<int> QuantizeToFolder(const QuantizeOptions& options, std::unique_ptr<for
   ADIT_RETURN_IF_ERROR(CheckFolderOptions(options, *model, type));
   const bool scales_columns = options.awq || options.smooth;
   ADIT_ASSIGN_OR_RETURN(const std::vector<formats::TensorRetyping> retypings,
-                        quant::FolderRetypings(type, *model, scales_columns));
+                        quant::FolderRetypings(type, *model, options.gptq, scales_columns));
   size_t before_bytes = 0;
   for (const formats::TensorInfo& tensor : model->tensors()) before_bytes += tensor.size_bytes();
   ADIT_ASSIGN_OR_RETURN(const std::unique_ptr<WorkerTeam> team,
@@ -71,7 +77,7 @@ Result<int> QuantizeToFolder(const QuantizeOptions& options, std::unique_ptr<for
   ProgressBar bar(Stderr(), "Quantising");
   const InterruptScope interrupts{SIGINT, SIGTERM};
   ADIT_ASSIGN_OR_RETURN(const RoundedModel rounded,
-                        RoundModel(options, std::move(model), retypings, type.groups, bar, *team));
+                        RoundModel(options, std::move(model), retypings, &type, bar, *team));
   const Result<size_t> written = engine::WriteHfFolder(
       *rounded.model, options.output, {.packing = type.packing, .dtype = std::nullopt}, *team, rounded.hooks);
   if (written.status().code() == StatusCode::kCancelled) return Ended(written.status());

@@ -13,8 +13,8 @@
 #include "engine/gguf_export.h"
 #include "formats/gguf.h"
 #include "formats/retyped_model.h"
+#include "quant/folder_scheme.h"
 #include "quant/layer_pass.h"
-#include "tensor/encode_groups.h"
 
 // The two ways of adit quantize: to a GGUF file (quantize.cc) and to a Hugging Face folder (quantize_folder.cc).
 namespace adit::cli {
@@ -29,11 +29,12 @@ struct RoundedModel {
   engine::ExportHooks hooks;       // that a writer of `model` has to be given
   std::function<void()> finished;  // to be called when all is written: what a stopped run would go on from is removed
 };
-// `model` with the tensors of `retypings`, rounded by the options' method. `groups`: those of tensors that become Int4
-// or Int8. `retypings`, `bar` and `team` outlive the result. Writing ends as cancelled when a signal has come.
+// `model` with the tensors of `retypings`, rounded by the options' method. `folder`: what a folder's type asks for,
+// null for a GGUF file. `retypings`, `bar` and `team` outlive the result. Writing ends as cancelled when a signal has
+// come.
 Result<RoundedModel> RoundModel(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model,
                                 const std::vector<formats::TensorRetyping>& retypings,
-                                const std::optional<GroupScales>& groups, ProgressBar& bar, WorkerTeam& team);
+                                const quant::FolderScheme* folder, ProgressBar& bar, WorkerTeam& team);
 // Writes the folder, for a type of FolderTypeNames. The exit code.
 Result<int> QuantizeToFolder(const QuantizeOptions& options, std::unique_ptr<formats::GgufFile> model);
 

@@ -268,16 +268,18 @@ Status HfFolderExport::WriteTransposed(const HfTensor& tensor, formats::ModelFol
 
 Status HfFolderExport::WritePacked(const HfTensor& tensor, formats::ModelFolderWriter& writer) {
   const TensorInfo& info = *tensor.tensor;
-  const bool is_fp8 = options_.packing->quantization.method == models::HfQuantization::Method::kFp8;
+  // FP8 is made out of floats, where it has not been made already.
+  const bool as_floats =
+      options_.packing->quantization.method == models::HfQuantization::Method::kFp8 && info.dtype != DType::kFp8;
   const int64_t n = info.row_elements();
-  const size_t row_bytes = is_fp8 ? static_cast<size_t>(n) * sizeof(float) : info.row_bytes();
+  const size_t row_bytes = as_floats ? static_cast<size_t>(n) * sizeof(float) : info.row_bytes();
   const std::vector<int64_t> order = models::HfRowOrder(tensor.rule, info.num_rows());
   std::vector<std::byte> rows(static_cast<size_t>(info.num_rows()) * row_bytes);
   team_.Run([&](Worker& worker) {
     std::vector<float> floats(static_cast<size_t>(n));
     for (int64_t row; (row = worker.Claim()) < info.num_rows();) {
       std::byte* out = rows.data() + static_cast<size_t>(row) * row_bytes;
-      if (is_fp8) {
+      if (as_floats) {
         ReadFloatRows(tensor, order, row, 1, floats.data());
         std::memcpy(out, floats.data(), row_bytes);
       } else {
@@ -286,6 +288,7 @@ Status HfFolderExport::WritePacked(const HfTensor& tensor, formats::ModelFolderW
     }
   });
   models::HfMatrix matrix = tensor.matrix();
+  if (info.dtype == DType::kFp8) matrix.fp8_rows = DType::kFp8;
   if (options_.packing->static_inputs) {
     ADIT_ASSIGN_OR_RETURN(matrix.largest_input, hooks_.largest_input(info));
   }

@@ -246,32 +246,43 @@ Result<std::vector<Bytes>> PackFp8(const HfPacking& packing, const HfMatrix& mat
   const auto [block_rows, block_cols] = Fp8Block(packing, matrix);
   const int64_t blocks_per_row = (matrix.cols + block_cols - 1) / block_cols;
   std::vector<float> scales(static_cast<size_t>((matrix.rows + block_rows - 1) / block_rows * blocks_per_row));
-  const auto value_at = [&](int64_t row, int64_t col) {
-    float value = 0.0f;
-    std::memcpy(&value, rows.data() + static_cast<size_t>(row * matrix.cols + col) * sizeof(value), sizeof(value));
-    return value;
+  const size_t row_bytes = RowBytes(matrix.fp8_rows, matrix.cols);
+  ADIT_CHECK(rows.size() == row_bytes * static_cast<size_t>(matrix.rows));
+  std::vector<float> values(static_cast<size_t>(matrix.cols));
+  const auto read_row = [&](int64_t row) {
+    Traits(matrix.fp8_rows).decode(rows.data() + static_cast<size_t>(row) * row_bytes, values.data(), matrix.cols);
+  };
+  // What a scale has to be at least for the element.
+  const auto least_scale = [&, most = packing.quantization.e5m2 ? kLargestE5M2 : kLargestE4M3](int64_t row,
+                                                                                               int64_t col) {
+    if (matrix.fp8_rows != DType::kFp8) return std::abs(values[static_cast<size_t>(col)]) / most;
+    float scale = 0.0f;
+    const auto block = static_cast<size_t>(col / Traits(DType::kFp8).block_elements) * sizeof(BlockFp8);
+    std::memcpy(&scale, rows.data() + static_cast<size_t>(row) * row_bytes + block, sizeof(scale));
+    return scale;
   };
   const auto scale_at = [&, rows_of_block = block_rows, cols_of_block = block_cols](int64_t row,
                                                                                     int64_t col) -> float& {
     return scales[static_cast<size_t>(row / rows_of_block * blocks_per_row + col / cols_of_block)];
   };
-  const float largest = packing.quantization.e5m2 ? kLargestE5M2 : kLargestE4M3;
   for (int64_t row = 0; row < matrix.rows; ++row) {
+    read_row(row);
     for (int64_t col = 0; col < matrix.cols; ++col) {
-      const float magnitude = std::abs(value_at(row, col));
-      if (!std::isfinite(magnitude)) {
+      const float least = least_scale(row, col);
+      if (!std::isfinite(least)) {
         return Corrupt("{}: row {} has weights that are not finite", formats::Quoted(matrix.module + ".weight"), row);
       }
       float& scale = scale_at(row, col);
-      scale = std::max(scale, magnitude / largest);
+      scale = std::max(scale, least);
     }
   }
   std::vector<uint8_t> codes;
   codes.reserve(static_cast<size_t>(matrix.rows * matrix.cols));
   for (int64_t row = 0; row < matrix.rows; ++row) {
+    read_row(row);
     for (int64_t col = 0; col < matrix.cols; ++col) {
       const float scale = scale_at(row, col);
-      const float quotient = scale > 0.0f ? value_at(row, col) / scale : 0.0f;
+      const float quotient = scale > 0.0f ? values[static_cast<size_t>(col)] / scale : 0.0f;
       codes.push_back(packing.quantization.e5m2 ? FloatToE5M2(quotient) : FloatToE4M3(quotient));
     }
   }

@@ -31,7 +31,8 @@ struct HfMatrix {
   std::string module;  // "model.layers.0.mlp.up_proj"
   int64_t rows = 0;    // outputs
   int64_t cols = 0;
-  float largest_input = 0.0f;  // where inputs are static: the magnitude that gets the largest code
+  float largest_input = 0.0f;    // where inputs are static: the magnitude that gets the largest code
+  DType fp8_rows = DType::kF32;  // for kFp8: what its rows are, floats or Fp8
 };
 
 // The tensors that it becomes, in the order in which PackHfMatrix gives their contents. InvalidArgument, by the module,
@@ -39,8 +40,8 @@ struct HfMatrix {
 Result<std::vector<formats::SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, const HfMatrix& matrix);
 
 // Their contents. `blocks` are all rows: of Int4 for 2 to 4 bits, of Int8 for 8, each group's blocks with one scale and
-// zero; for kFp8 floats. Corrupt, by the module, where weights are not finite; Internal where the blocks of a group
-// differ.
+// zero; for kFp8 of matrix.fp8_rows, whose blocks' scales stay where all that share one have the same. Corrupt, by the
+// module, where weights are not finite; Internal where the blocks of a group differ.
 Result<std::vector<std::vector<std::byte>>> PackHfMatrix(const HfPacking& packing, const HfMatrix& matrix,
                                                          std::span<const std::byte> blocks);
 

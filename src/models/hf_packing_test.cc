@@ -193,6 +193,48 @@ TEST_P(Fp8PackingTest, IsWithinHalfAStepOfTheWeights) {
   }
 }
 
+TEST_P(Fp8PackingTest, KeepsScalesAndNumbersThatWereChosenBefore) {
+  if (GetParam().packing.quantization.e5m2) GTEST_SKIP() << "blocks of Fp8 are E4M3";
+  // Nothing comes near the largest number, so that scales could not be told from the weights.
+  std::vector<BlockFp8> blocks(static_cast<size_t>(kPackRows * kPackCols / 32));
+  std::mt19937 random(12);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const bool has_rows = !GetParam().packing.scale_per_tensor && GetParam().packing.quantization.block_rows == 0;
+    blocks[b].d = has_rows ? 0.01f * static_cast<float>(1 + b / (kPackCols / 32)) : 0.037f;
+    for (uint8_t& code : blocks[b].qs) code = static_cast<uint8_t>(random() % 2 * 128 + random() % 0x70);
+  }
+  std::vector<std::byte> bytes(blocks.size() * sizeof(BlockFp8));
+  std::memcpy(bytes.data(), blocks.data(), bytes.size());
+  HfMatrix matrix = kPackMatrix;
+  matrix.fp8_rows = DType::kFp8;
+  const auto parts = PackHfMatrix(GetParam().packing, matrix, bytes);
+  ASSERT_TRUE(parts.ok()) << parts.status().ToString();
+  WriteFolder(GetParam().packing, *parts);
+  const auto weights = formats::SafetensorsFolder::Open(folder_);
+  for (int64_t row = 0; row < kPackRows; ++row) {
+    EXPECT_EQ(ScaleAt(*weights, row, 40), blocks[static_cast<size_t>(row * (kPackCols / 32) + 1)].d) << row;
+  }
+  const auto* const codes = weights->Find(matrix.module + ".weight").tensor;
+  for (size_t i = 0; i < codes->data.size(); ++i) {
+    const uint8_t wanted = blocks[i / 32].qs[i % 32];
+    // Zeros lose their sign.
+    EXPECT_EQ(std::to_integer<uint8_t>(codes->data[i]) & 0x7f, wanted & 0x7f) << i;
+    EXPECT_TRUE((wanted & 0x7f) == 0 || std::to_integer<uint8_t>(codes->data[i]) == wanted) << i;
+  }
+}
+
+TEST_P(Fp8PackingTest, NamesTheModuleOfBlocksThatAreNotFinite) {
+  if (GetParam().packing.quantization.e5m2) GTEST_SKIP() << "blocks of Fp8 are E4M3";
+  std::vector<BlockFp8> blocks(static_cast<size_t>(kPackRows * kPackCols / 32));
+  blocks[2 * kPackCols / 32].d = std::numeric_limits<float>::quiet_NaN();
+  std::vector<std::byte> bytes(blocks.size() * sizeof(BlockFp8));
+  std::memcpy(bytes.data(), blocks.data(), bytes.size());
+  HfMatrix matrix = kPackMatrix;
+  matrix.fp8_rows = DType::kFp8;
+  EXPECT_THAT(PackHfMatrix(GetParam().packing, matrix, bytes).status().message(),
+              HasSubstr("row 2 has weights that are not finite"));
+}
+
 TEST_P(Fp8PackingTest, NamesTheModuleWhoseWeightsAreNotFinite) {
   std::vector<float> values = RandomMatrix();
   values[3] = std::numeric_limits<float>::infinity();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/aligned_buffer.h"
 #include "nn/linear.h"
@@ -97,15 +98,39 @@ double Loss(std::span<const AwqRows> matrices, const PackedHessian& hessian, int
 
 }  // namespace
 
-std::vector<float> AwqScales(std::span<const float> mean_squares, int k) {
-  // Columns that were nearly always zero are not scaled down without end.
-  const float largest = std::ranges::max(mean_squares);
-  const float exponent = 0.5f * static_cast<float>(k) / kAwqSteps;
+std::vector<AwqExponents> AwqGrid() {
+  constexpr int kSteps = 20;
+  std::vector<AwqExponents> grid;
+  for (int k = 0; k < kSteps; ++k) grid.push_back({.activations = static_cast<float>(k) / kSteps});
+  for (int k = 0; k < kSteps; ++k) {
+    grid.push_back({.activations = static_cast<float>(k) / kSteps, .weights = static_cast<float>(kSteps - k) / kSteps});
+  }
+  return grid;
+}
+
+std::vector<float> MeanMagnitudes(std::span<const AwqRows> matrices, int64_t n) {
+  std::vector<float> means(static_cast<size_t>(n));
+  size_t num_rows = 0;
+  for (const AwqRows& matrix : matrices) {
+    for (size_t i = 0; i < matrix.rows.size(); ++i) means[i % means.size()] += std::abs(matrix.rows[i]);
+    num_rows += matrix.rows.size() / means.size();
+  }
+  for (float& mean : means) mean /= static_cast<float>(num_rows);
+  return means;
+}
+
+std::vector<float> AwqScales(std::span<const float> mean_squares, std::span<const float> magnitudes,
+                             const AwqExponents& exponents) {
+  // Columns that were nearly always zero are not scaled without end.
+  const float least_square = 1e-8f * std::ranges::max(mean_squares) + 1e-30f;
+  const float least_magnitude = 1e-4f * std::ranges::max(magnitudes) + 1e-30f;
   std::vector<float> scales;
-  for (const float square : mean_squares)
-    scales.push_back(std::pow(std::max(square, 1e-8f * largest + 1e-30f), exponent));
+  for (size_t i = 0; i < mean_squares.size(); ++i) {
+    scales.push_back(std::pow(std::max(mean_squares[i], least_square), 0.5f * exponents.activations) /
+                     std::pow(std::max(magnitudes[i], least_magnitude), exponents.weights));
+  }
   const auto [low, high] = std::ranges::minmax(scales);
-  const float middle = std::sqrt(low * high);
+  const float middle = std::sqrt(low) * std::sqrt(high);
   for (float& scale : scales) scale /= middle;
   return scales;
 }
@@ -117,15 +142,17 @@ Result<double> AwqLoss(std::span<const AwqRows> matrices, const std::vector<floa
 }
 
 Result<std::vector<float>> SearchAwqScales(std::span<const AwqRows> matrices, const std::vector<float>& hessian,
-                                           int64_t n, const nn::ExecContext& context) {
+                                           int64_t n, ColumnSources sources, const nn::ExecContext& context) {
   ADIT_ASSIGN_OR_RETURN(const PackedHessian packed, PackedHessian::Make(hessian, n, context));
   std::vector<float> squares;
   for (int64_t i = 0; i < n; ++i) squares.push_back(packed.Diagonal(i));
+  squares = MeanOfSources(std::move(squares), sources);
   std::vector<float> best(static_cast<size_t>(n), 1.0f);
   if (!(std::ranges::max(squares) > 0.0f)) return best;
   double least = Loss(matrices, packed, n, best, context.team);
-  for (int k = 1; k < kAwqSteps; ++k) {
-    std::vector<float> scales = AwqScales(squares, k);
+  const std::vector<float> magnitudes = MeanOfSources(MeanMagnitudes(matrices, n), sources);
+  for (const AwqExponents& exponents : AwqGrid()) {
+    std::vector<float> scales = AwqScales(squares, magnitudes, exponents);
     const double loss = Loss(matrices, packed, n, scales, context.team);
     if (!(loss < least)) continue;
     least = loss;

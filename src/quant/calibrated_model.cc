@@ -110,7 +110,8 @@ class CalibratedModelImpl final : public CalibratedModel {
 
  private:
   static bool IsRounded(const TensorInfo& tensor, const formats::TensorRetyping& retyping) {
-    return InputOf(tensor.name) && tensor.rank == 2 && HasBlockGrid(retyping.dtype) && retyping.dtype != tensor.dtype;
+    return InputOf(tensor.name) && tensor.rank == 2 && retyping.dtype != tensor.dtype &&
+           (HasBlockGrid(retyping.dtype) || retyping.dtype == DType::kFp8);
   }
 
   uint64_t Fingerprint() const;
@@ -168,6 +169,8 @@ uint64_t CalibratedModelImpl::Fingerprint() const {
       add_number(number);
     }
   }
+  add_number(rounding.fp8.rows);
+  add_number(rounding.fp8.cols);
   return hash;
 }
 
@@ -269,8 +272,13 @@ Result<std::unique_ptr<CalibratedModel>> CalibratedModel::Create(
     return Unsupported("{}: this {} model makes embeddings; calibration is for models of text", model->path(),
                        spec.architecture);
   }
+  // Fp8 is made by GPTQ alone.
+  std::vector<formats::TensorRetyping> without(tensors.begin(), tensors.end());
+  for (size_t i = 0; i < without.size(); ++i) {
+    if (without[i].dtype == DType::kFp8) without[i].dtype = model->tensors()[i].dtype;
+  }
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> plain,
-                        formats::Retyped(std::make_unique<ModelView>(*model), tensors));
+                        formats::Retyped(std::make_unique<ModelView>(*model), without));
   auto made = std::make_unique<CalibratedModelImpl>(std::move(model), std::move(plain), tensors, std::move(spec),
                                                     std::move(text), options, nn::ExecContext{kernels, team});
   if (!options.resume_folder.empty()) ADIT_RETURN_IF_ERROR(made->Keep(options.resume_folder));

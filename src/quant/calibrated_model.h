@@ -31,8 +31,9 @@ struct CalibrationOptions {
 class CalibratedModel : public formats::GgufFile {
  public:
   // `model` with its tensors in the types of `tensors`, one for each; matrices of layers whose types have no grid are
-  // rounded without calibration. InvalidArgument for a text of no window; Unsupported for models that this build
-  // cannot run, or that need whole sequences (embedders); as LayerStore::Open for the folder.
+  // rounded without calibration. Fp8 is for matrices of two dimensions that InputOf knows, and needs rounding.gptq.
+  // InvalidArgument for a text of no window; Unsupported for models that this build cannot run, or that need whole
+  // sequences (embedders); as LayerStore::Open for the folder.
   static Result<std::unique_ptr<CalibratedModel>> Create(std::unique_ptr<formats::GgufFile> model,
                                                          std::span<const formats::TensorRetyping> tensors,
                                                          CalibrationText text, const CalibrationOptions& options,

@@ -55,6 +55,11 @@ Result<std::string> FormatOf(const FolderRequest& request, const FolderTypeRow& 
   return InvalidArgument("quantize: --format {} does not hold {}; wanted {}", *request.format, row.name, formats);
 }
 
+// Blocks of Fp8 are of 32 columns of a row; other rows are rounded to the nearest as they are written.
+bool FitsFp8Blocks(const formats::TensorInfo& tensor) {
+  return InputOf(tensor.name) && tensor.rank == 2 && tensor.row_elements() % Traits(DType::kFp8).block_elements == 0;
+}
+
 }  // namespace
 
 bool IsFolderType(std::string_view name) { return FindFolderType(name) != nullptr; }
@@ -93,6 +98,7 @@ Result<FolderScheme> FolderSchemeOf(const FolderRequest& request) {
     quantization.block_rows = quantization.block_cols = row.block;
     quantization.e5m2 = row.e5m2;
     out.packing.scale_per_tensor = row.per_tensor;
+    if (!row.e5m2) out.fp8 = {.rows = row.per_tensor ? 0 : std::max<int64_t>(1, row.block), .cols = row.block};
     return out;
   }
   quantization.method = is_awq                   ? Method::kAwq
@@ -114,7 +120,7 @@ bool IsLayerMatrix(const formats::TensorInfo& tensor) {
 }
 
 Result<std::vector<formats::TensorRetyping>> FolderRetypings(const FolderScheme& scheme, const formats::GgufFile& model,
-                                                             bool scales_columns) {
+                                                             bool gptq, bool scales_columns) {
   std::vector<formats::TensorRetyping> out;
   for (const formats::TensorInfo& tensor : model.tensors()) {
     formats::TensorRetyping retyping{.dtype = tensor.dtype};
@@ -125,6 +131,8 @@ Result<std::vector<formats::TensorRetyping>> FolderRetypings(const FolderScheme&
       ADIT_RETURN_IF_ERROR(models::HfPackedPlans(scheme.packing, matrix).status());
       retyping.dtype = scheme.groups->dtype();
       retyping.groups = &*scheme.groups;
+    } else if (gptq && scheme.fp8 && FitsFp8Blocks(tensor)) {
+      retyping.dtype = DType::kFp8;
     } else if (scales_columns && LayerRounder::MayScale(tensor.name)) {
       retyping.dtype = DType::kF32;
     }

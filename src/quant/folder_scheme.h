@@ -11,6 +11,7 @@
 #include "formats/gguf.h"
 #include "formats/retyped_model.h"
 #include "models/hf_packing.h"
+#include "quant/fp8_scales.h"
 #include "tensor/encode_groups.h"
 
 // Types of matrices that are written as Hugging Face folders, as others are mixes of a GGUF file's types (scheme.h).
@@ -20,6 +21,7 @@ namespace adit::quant {
 struct FolderScheme {
   models::HfPacking packing;
   std::optional<GroupScales> groups;  // none for FP8
+  std::optional<Fp8Blocks> fp8;       // of E4M3
   bool rounds_activations = false;    // to whole numbers, while it runs
 };
 
@@ -45,10 +47,10 @@ Result<FolderScheme> FolderSchemeOf(const FolderRequest& request);
 bool IsLayerMatrix(const formats::TensorInfo& tensor);
 
 // How the tensors of `model` are to be read, in its order: whole numbers are made then, FP8 is made out of floats when
-// it is written. `scales_columns`: norms and biases become F32, since columns are scaled. Borrows scheme.groups. As
-// HfPackedPlans for matrices that do not fit.
+// it is written, or, with `gptq`, before. `scales_columns`: norms and biases become F32, since columns are scaled.
+// Borrows scheme.groups. As HfPackedPlans for matrices that do not fit.
 Result<std::vector<formats::TensorRetyping>> FolderRetypings(const FolderScheme& scheme, const formats::GgufFile& model,
-                                                             bool scales_columns);
+                                                             bool gptq, bool scales_columns);
 
 }  // namespace adit::quant
 

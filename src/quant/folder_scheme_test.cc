@@ -38,6 +38,16 @@ TEST(FolderScheme, GivesScalesThatTheFormatCanHold) {
   EXPECT_FALSE(FolderSchemeOf({.type = "FP8"})->groups.has_value());
 }
 
+TEST(FolderScheme, TellsWhichWeightsOfE4M3ShareAScale) {
+  EXPECT_EQ(FolderSchemeOf({.type = "FP8"})->fp8->rows, 1);
+  EXPECT_EQ(FolderSchemeOf({.type = "FP8"})->fp8->cols, 0);
+  EXPECT_EQ(FolderSchemeOf({.type = "FP8_TENSOR"})->fp8->rows, 0);
+  EXPECT_EQ(FolderSchemeOf({.type = "FP8_BLOCK"})->fp8->rows, 128);
+  EXPECT_EQ(FolderSchemeOf({.type = "FP8_BLOCK"})->fp8->cols, 128);
+  EXPECT_FALSE(FolderSchemeOf({.type = "FP8_E5M2"})->fp8.has_value());
+  EXPECT_FALSE(FolderSchemeOf({.type = "W4A16"})->fp8.has_value());
+}
+
 TEST(FolderScheme, RefusesByNameWhatDoesNotGoTogether) {
   EXPECT_THAT(Refused({.type = "W2A16", .format = "awq"}), HasSubstr("awq does not hold W2A16; wanted gptq"));
   EXPECT_THAT(Refused({.type = "FP8", .format = "fp8"}), HasSubstr("wanted compressed-tensors"));

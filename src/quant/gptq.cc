@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "quant/encode_rows.h"
 #include "quant/outer_products.h"
+#include "tensor/fp8.h"
 
 namespace adit::quant {
 namespace {
@@ -138,12 +139,11 @@ Result<GptqFactor> GptqFactor::Make(std::vector<float> hessian, int64_t n, const
   return Corrupt("gptq: the activations of calibration give no positive definite Hessian");
 }
 
-void GptqFactor::ChooseCodes(const float* weights, int64_t num_rows, std::span<const BlockGrid> grids, int64_t block,
-                             uint8_t* codes) const {
+template <typename Round>
+void GptqFactor::RoundColumns(const float* weights, int64_t num_rows, Round round) const {
   // [num_rows, n]: what rounding has left, in the order of rounding.
   std::vector<float> errors(static_cast<size_t>(num_rows * n_));
   std::vector<float> sums(static_cast<size_t>(num_rows * kTogether));
-  const int64_t blocks_per_row = n_ / block;
   for (int64_t begin = 0; begin < n_; begin += kTogether) {
     const int64_t count = std::min(kTogether, n_ - begin);
     const auto index = static_cast<size_t>(begin / kTogether);
@@ -163,14 +163,22 @@ void GptqFactor::ChooseCodes(const float* weights, int64_t num_rows, std::span<c
         float sum = sums[static_cast<size_t>(row * kTogether + k)];
         for (int64_t j = 0; j < k; ++j) sum += row_errors[j] * factors[j];
         const float weight = weights[row * n_ + column];
-        const BlockGrid& grid = grids[static_cast<size_t>(row * blocks_per_row + column / block)];
-        const auto element = static_cast<int>(column % block);
-        const int code = grid.Nearest(element, weight + sum);
-        codes[row * n_ + column] = static_cast<uint8_t>(code);
-        row_errors[k] = weight - grid.Value(element, code);
+        row_errors[k] = weight - round(row, column, weight + sum);
       }
     }
   }
+}
+
+void GptqFactor::ChooseCodes(const float* weights, int64_t num_rows, std::span<const BlockGrid> grids, int64_t block,
+                             uint8_t* codes) const {
+  const int64_t blocks_per_row = n_ / block;
+  RoundColumns(weights, num_rows, [&](int64_t row, int64_t column, float wanted) {
+    const BlockGrid& grid = grids[static_cast<size_t>(row * blocks_per_row + column / block)];
+    const auto element = static_cast<int>(column % block);
+    const int code = grid.Nearest(element, wanted);
+    codes[row * n_ + column] = static_cast<uint8_t>(code);
+    return grid.Value(element, code);
+  });
 }
 
 void GptqFactor::EncodeRows(DType dtype, const GroupScales* groups, const float* weights, int64_t num_rows,
@@ -194,6 +202,22 @@ void GptqFactor::EncodeRows(DType dtype, const GroupScales* groups, const float*
   for (int64_t b = 0; b < num_rows * blocks_per_row; ++b) {
     SetCodes(dtype, codes.data() + b * traits.block_elements, out + static_cast<size_t>(b) * block_bytes);
   }
+}
+
+void GptqFactor::EncodeFp8Rows(const Fp8Scales& scales, const float* weights, int64_t first_row, int64_t num_rows,
+                               std::byte* out) const {
+  const int64_t block = Traits(DType::kFp8).block_elements;
+  const int64_t blocks_per_row = n_ / block;
+  auto* blocks = reinterpret_cast<BlockFp8*>(out);
+  for (int64_t b = 0; b < num_rows * blocks_per_row; ++b) {
+    blocks[b].d = scales.Scale(first_row + b / blocks_per_row, b % blocks_per_row * block);
+  }
+  RoundColumns(weights, num_rows, [&](int64_t row, int64_t column, float wanted) {
+    BlockFp8& to = blocks[row * blocks_per_row + column / block];
+    const uint8_t code = to.d > 0.0f ? FloatToE4M3(wanted / to.d) : uint8_t{0};
+    to.qs[column % block] = code;
+    return to.d * E4M3ToFloat(code);
+  });
 }
 
 }  // namespace adit::quant

@@ -10,6 +10,7 @@
 #include "base/aligned_buffer.h"
 #include "nn/exec_context.h"
 #include "nn/linear.h"
+#include "quant/fp8_scales.h"
 #include "tensor/block_codes.h"
 #include "tensor/dtype.h"
 #include "tensor/encode_groups.h"
@@ -43,12 +44,20 @@ class GptqFactor {
   // Rows as blocks of `dtype`, which has grids: scales by search, codes by ChooseCodes. `groups` of Int4 and Int8, else
   // null. Thread-safe.
   void EncodeRows(DType dtype, const GroupScales* groups, const float* weights, int64_t num_rows, std::byte* out) const;
+  // Rows [first_row, first_row + num_rows) of a matrix of E4M3, as blocks of Fp8. Requires a multiple of 32 columns.
+  // Thread-safe.
+  void EncodeFp8Rows(const Fp8Scales& scales, const float* weights, int64_t first_row, int64_t num_rows,
+                     std::byte* out) const;
 
  private:
   // Columns that are rounded together: what the errors of all before mean for them comes from one product.
   static constexpr int64_t kTogether = 128;
 
   GptqFactor() = default;
+  // Calls round(row, column, wanted) for each weight, in the order of rounding; it gives the value that the weight gets
+  // in place of what is wanted.
+  template <typename Round>
+  void RoundColumns(const float* weights, int64_t num_rows, Round round) const;
   Status Order(std::vector<float>& hessian, const GptqOptions& options);
   Status Pack(const std::vector<float>& factor, const nn::ExecContext& context);
 

@@ -9,6 +9,7 @@
 #include "kernels/dispatch.h"
 #include "quant/outer_products.h"
 #include "tensor/encode_search.h"
+#include "tensor/fp8.h"
 
 namespace adit::quant {
 namespace {
@@ -205,6 +206,37 @@ TEST_P(Gptq, LowersTheErrorOfOutputsForEveryType) {
                 0.7 * OutputError(weights, plain_values, x, kRows, kN, kTokens))
           << Traits(dtype).name << " " << act_order;
     }
+  }
+}
+
+TEST_P(Gptq, LowersTheErrorOfOutputsForFp8) {
+  constexpr int64_t kN = 256, kTokens = 700, kRows = 8;
+  const std::vector<float> x = Inputs(kN, kTokens, 3);
+  const std::vector<float> weights = Weights(kRows, kN);
+  auto factor = GptqFactor::Make(Hessian(x, kN, kTokens), kN, {}, context());
+  ASSERT_TRUE(factor.ok());
+  for (const Fp8Blocks blocks : {Fp8Blocks{}, Fp8Blocks{.rows = 0}, Fp8Blocks{.rows = 4, .cols = 128}}) {
+    Fp8Scales scales(blocks, kRows, kN);
+    for (int64_t row = 0; row < kRows; ++row) scales.Add(row, weights.data() + row * kN);
+    scales.Finish();
+    std::vector<std::byte> bytes(RowBytes(DType::kFp8, kN) * kRows);
+    // In two parts: the second begins at its own row's scales.
+    constexpr int64_t kFirst = 5;
+    factor->EncodeFp8Rows(scales, weights.data(), 0, kFirst, bytes.data());
+    factor->EncodeFp8Rows(scales, weights.data() + kFirst * kN, kFirst, kRows - kFirst,
+                          bytes.data() + static_cast<size_t>(kFirst) * RowBytes(DType::kFp8, kN));
+    std::vector<float> gptq(weights.size()), plain(weights.size());
+    Traits(DType::kFp8).decode(bytes.data(), gptq.data(), kRows * kN);
+    for (int64_t row = 0; row < kRows; ++row) {
+      for (int64_t col = 0; col < kN; ++col) {
+        const auto at = static_cast<size_t>(row * kN + col);
+        const float scale = scales.Scale(row, col);
+        plain[at] = scale * E4M3ToFloat(FloatToE4M3(weights[at] / scale));
+      }
+    }
+    EXPECT_LT(OutputError(weights, gptq, x, kRows, kN, kTokens),
+              0.7 * OutputError(weights, plain, x, kRows, kN, kTokens))
+        << blocks.rows << " " << blocks.cols;
   }
 }
 

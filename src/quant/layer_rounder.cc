@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "quant/awq.h"
+#include "quant/column_sources.h"
 #include "quant/encode_rows.h"
 
 namespace adit::quant {
@@ -70,20 +71,33 @@ const LayerTensor* LayerRounder::FindEnd(std::string_view end) const {
 
 // Whether what gives the input can be divided, and nothing else reads it.
 bool LayerRounder::CanScale(LayerInput input) const {
-  const auto& attention = std::get<nn::AttentionBlockConfig>(spec_.mixer).shape;
   switch (input) {
     case LayerInput::kMixer:
     case LayerInput::kFeedForward:
       return spec_.feed_forward_input != models::FeedForwardInput::kAsMixer &&
              FindEnd(std::string(SourceOf(input).norm) + ".weight") != nullptr;
     case LayerInput::kAttended:
-      return attention.num_heads == attention.num_kv_heads && FindEnd(".attn_v.weight") != nullptr;
+      return FindEnd(".attn_v.weight") != nullptr;
     case LayerInput::kGated:
       // The gate is what goes through the activation; up multiplies its result.
       return std::holds_alternative<nn::GatedFeedForwardConfig>(spec_.feed_forward) &&
              FindEnd(".ffn_gate.weight") != nullptr && FindEnd(".ffn_up.weight") != nullptr;
   }
   return false;
+}
+
+std::vector<int64_t> LayerRounder::SourcesOf(LayerInput input, int64_t num_columns) const {
+  if (input != LayerInput::kAttended) return {};
+  const auto& attention = std::get<nn::AttentionBlockConfig>(spec_.mixer).shape;
+  return SourcesOfAttended(num_columns, attention.v_dim, attention.num_heads / attention.num_kv_heads);
+}
+
+float LayerRounder::FactorOfSource(LayerInput input, int64_t index) const {
+  if (input == LayerInput::kAttended) {
+    const auto& attention = std::get<nn::AttentionBlockConfig>(spec_.mixer).shape;
+    index += index / attention.v_dim * (attention.num_heads / attention.num_kv_heads - 1) * attention.v_dim;
+  }
+  return scales_[static_cast<size_t>(input)][static_cast<size_t>(index)];
 }
 
 // Rows spread over the matrix.
@@ -123,13 +137,14 @@ Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTenso
                                                       const LayerInputs& inputs) const {
   const auto index = static_cast<size_t>(input);
   const int64_t n = readers.front()->tensor->row_elements();
+  const std::vector<int64_t> sources = SourcesOf(input, n);
   if (!options_.smooth) {
     std::vector<AwqRows> matrices;
     for (const LayerTensor* reader : readers) {
       matrices.push_back(
           {.rows = SampleRows(*reader->tensor), .dtype = reader->dtype, .groups = GroupsOf(reader->dtype)});
     }
-    return SearchAwqScales(matrices, inputs.hessians[index], n, context_);
+    return SearchAwqScales(matrices, inputs.hessians[index], n, sources, context_);
   }
   std::vector<float> rows;
   std::vector<float> largest(static_cast<size_t>(n));
@@ -139,7 +154,7 @@ Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTenso
     const std::vector<float> of_matrix = LargestOfColumns(*reader->tensor);
     for (size_t j = 0; j < largest.size(); ++j) largest[j] = std::max(largest[j], of_matrix[j]);
   }
-  return SearchSmoothScales(inputs.samples[index], rows, largest, context_);
+  return SearchSmoothScales(inputs.samples[index], rows, largest, sources, context_);
 }
 
 Status LayerRounder::SearchScales(const LayerInputs& inputs) {
@@ -168,16 +183,16 @@ Status LayerRounder::SearchScales(const LayerInputs& inputs) {
 // Norms and biases, divided.
 void LayerRounder::DivideSources(RoundedLayer& out) const {
   for (int i = 0; i < kNumLayerInputs; ++i) {
-    const std::vector<float>& scales = scales_[static_cast<size_t>(i)];
-    if (scales.empty()) continue;
-    const Source source = SourceOf(static_cast<LayerInput>(i));
+    const auto input = static_cast<LayerInput>(i);
+    if (scales_[static_cast<size_t>(i)].empty()) continue;
+    const Source source = SourceOf(input);
     const std::string stem(source.norm.empty() ? source.rows : source.norm);
     for (const char* kind : {".weight", ".bias"}) {
       const LayerTensor* tensor = FindEnd(stem + kind);
       if (tensor == nullptr || tensor->is_rounded) continue;
       std::vector<float> values(static_cast<size_t>(tensor->tensor->num_elements()));
       formats::ReadFloats(model_, *tensor->tensor, values.data());
-      for (size_t j = 0; j < values.size(); ++j) values[j] /= scales[j];
+      for (size_t j = 0; j < values.size(); ++j) values[j] /= FactorOfSource(input, static_cast<int64_t>(j));
       out.Add(*tensor->tensor, DType::kF32, Bytes(values));
     }
   }
@@ -202,20 +217,37 @@ void LayerRounder::ReadScaled(const TensorInfo& tensor, int64_t first, int64_t c
   model_.ReadRows(tensor, first, count, bytes);
   Traits(tensor.dtype).decode(bytes, out, count * n);
   const std::vector<float>& columns = scales_[static_cast<size_t>(*InputOf(tensor.name))];
-  const std::vector<float>* rows = nullptr;
+  // The input that the tensor's rows give, where that is scaled.
+  std::optional<LayerInput> given;
   for (const LayerInput input : {LayerInput::kAttended, LayerInput::kGated}) {
-    if (tensor.name.ends_with(std::string(SourceOf(input).rows) + ".weight"))
-      rows = &scales_[static_cast<size_t>(input)];
+    if (!scales_[static_cast<size_t>(input)].empty() &&
+        tensor.name.ends_with(std::string(SourceOf(input).rows) + ".weight")) {
+      given = input;
+    }
   }
   for (int64_t row = 0; row < count; ++row) {
     float* values = out + row * n;
     if (!columns.empty()) {
       for (int64_t i = 0; i < n; ++i) values[i] *= columns[static_cast<size_t>(i)];
     }
-    if (rows == nullptr || rows->empty()) continue;
-    const float divisor = (*rows)[static_cast<size_t>(first + row)];
+    if (!given) continue;
+    const float divisor = FactorOfSource(*given, first + row);
     for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
   }
+}
+
+Fp8Scales LayerRounder::Fp8ScalesOf(const TensorInfo& tensor) const {
+  const int64_t n = tensor.row_elements();
+  Fp8Scales scales(options_.fp8, tensor.num_rows(), n);
+  context_.team.Run([&](Worker& worker) {
+    std::vector<float> weights(static_cast<size_t>(n));
+    for (int64_t row; (row = worker.Claim()) < tensor.num_rows();) {
+      ReadScaled(tensor, row, 1, weights.data());
+      scales.Add(row, weights.data());
+    }
+  });
+  scales.Finish();
+  return scales;
 }
 
 std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const GptqFactor* factor,
@@ -225,6 +257,8 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
   const int64_t n = origin.row_elements();
   const size_t row_bytes = RowBytes(tensor.dtype, n);
   std::vector<std::byte> bytes(static_cast<size_t>(num_rows) * row_bytes);
+  std::optional<Fp8Scales> fp8_scales;
+  if (tensor.dtype == DType::kFp8) fp8_scales = Fp8ScalesOf(origin);
   constexpr int64_t kStep = 16;
   context_.team.Run([&](Worker& worker) {
     std::vector<float> rows(static_cast<size_t>(kStep * n));
@@ -233,7 +267,9 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
       const int64_t count = std::min(kStep, num_rows - first);
       ReadScaled(origin, first, count, rows.data());
       std::byte* out = bytes.data() + static_cast<size_t>(first) * row_bytes;
-      if (factor != nullptr) {
+      if (fp8_scales) {
+        factor->EncodeFp8Rows(*fp8_scales, rows.data(), first, count, out);
+      } else if (factor != nullptr) {
         factor->EncodeRows(tensor.dtype, GroupsOf(tensor.dtype), rows.data(), count, out);
       } else {
         EncodeRowsWith(tensor.dtype, GroupsOf(tensor.dtype), rows.data(),

@@ -14,6 +14,7 @@
 #include "formats/weight_source.h"
 #include "models/model_spec.h"
 #include "nn/exec_context.h"
+#include "quant/fp8_scales.h"
 #include "quant/gptq.h"
 #include "quant/rounded_layer.h"
 #include "quant/smooth_quant.h"
@@ -34,6 +35,7 @@ struct RoundingOptions {
   bool smooth = false;                // they are scaled by SmoothQuant instead
   bool keeps_largest = false;         // RoundedLayer::largest_inputs is wanted
   std::optional<GroupScales> groups;  // of tensors that become Int4 or Int8
+  Fp8Blocks fp8;                      // of those that become Fp8, by GPTQ alone
   GptqOptions gptq_options;
 };
 
@@ -71,6 +73,9 @@ class LayerRounder {
 
   const LayerTensor* FindEnd(std::string_view end) const;
   bool CanScale(LayerInput input) const;
+  std::vector<int64_t> SourcesOf(LayerInput input, int64_t num_columns) const;
+  // The factor of element `index` of what gives the input, which is scaled.
+  float FactorOfSource(LayerInput input, int64_t index) const;
   Status SearchScales(const LayerInputs& inputs);
   Result<std::vector<float>> SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
                                           const LayerInputs& inputs) const;
@@ -82,6 +87,7 @@ class LayerRounder {
   Status RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const;
   std::vector<std::byte> Encode(const LayerTensor& tensor, const GptqFactor* factor,
                                 std::span<const float> importance) const;
+  Fp8Scales Fp8ScalesOf(const formats::TensorInfo& tensor) const;
   // Rows [first, first + count) of the tensor, scaled as it and what it gives are.
   void ReadScaled(const formats::TensorInfo& tensor, int64_t first, int64_t count, float* out) const;
 

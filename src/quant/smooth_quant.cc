@@ -129,7 +129,8 @@ Result<double> SmoothLoss(const InputSample& sample, std::span<const float> rows
 }
 
 Result<std::vector<float>> SearchSmoothScales(const InputSample& sample, std::span<const float> rows,
-                                              std::span<const float> largest_weights, const nn::ExecContext& context) {
+                                              std::span<const float> largest_weights, ColumnSources sources,
+                                              const nn::ExecContext& context) {
   for (size_t i = 0; i < sample.largest.size(); ++i) {
     if (!std::isfinite(sample.largest[i])) {
       return Corrupt("smoothquant: the activations of column {} are not finite", i);
@@ -137,10 +138,13 @@ Result<std::vector<float>> SearchSmoothScales(const InputSample& sample, std::sp
   }
   ADIT_ASSIGN_OR_RETURN(const std::vector<float> wanted, Outputs(std::vector<float>(rows.begin(), rows.end()),
                                                                  sample.tokens, sample.num_columns(), context));
+  const std::vector<float> inputs = LargestOfSources(sample.largest, sources);
+  const std::vector<float> weights =
+      LargestOfSources(std::vector<float>(largest_weights.begin(), largest_weights.end()), sources);
   std::vector<float> best(sample.largest.size(), 1.0f);
   ADIT_ASSIGN_OR_RETURN(double least, LossOf(sample, rows, best, wanted, context));
   for (int k = 0; k <= kSmoothSteps; ++k) {
-    std::vector<float> scales = SmoothScales(sample.largest, largest_weights, k);
+    std::vector<float> scales = SmoothScales(inputs, weights, k);
     ADIT_ASSIGN_OR_RETURN(const double loss, LossOf(sample, rows, scales, wanted, context));
     if (!(loss < least)) continue;
     least = loss;

@@ -7,6 +7,7 @@
 
 #include "adit/status.h"
 #include "nn/exec_context.h"
+#include "quant/column_sources.h"
 
 // SmoothQuant (Xiao et al. 2022, arXiv:2211.10438): with 8-bit activations of one scale for each token, a few large
 // columns leave the others next to no codes. What gives the input is divided by s, column by column, and the weights
@@ -37,10 +38,12 @@ std::vector<float> SmoothScales(std::span<const float> largest_inputs, std::span
 
 // The factors of the strength with which W8A8 changes the outputs of `rows` [num_rows, n] least: the sum of squares,
 // over rows and the sample's tokens, of what 8-bit codes of x / s with a scale for each token, times 8-bit codes of
-// w * s with a scale for each row, differ from w x. largest_weights [n] are the largest magnitudes of columns. All 1
-// where nothing is better. Corrupt when activations are not finite; ResourceExhausted for memory.
+// w * s with a scale for each row, differ from w x. largest_weights [n] are the largest magnitudes of columns; columns
+// of one source count as the largest of them. All 1 where nothing is better. Corrupt when activations are not finite;
+// ResourceExhausted for memory.
 Result<std::vector<float>> SearchSmoothScales(const InputSample& sample, std::span<const float> rows,
-                                              std::span<const float> largest_weights, const nn::ExecContext& context);
+                                              std::span<const float> largest_weights, ColumnSources sources,
+                                              const nn::ExecContext& context);
 
 // That sum for given factors; for tests.
 Result<double> SmoothLoss(const InputSample& sample, std::span<const float> rows, std::span<const float> scales,

@@ -86,7 +86,7 @@ TEST_F(SmoothQuantTest, TheLossIsThatOfTheFormatInDoublePrecision) {
 }
 
 TEST_F(SmoothQuantTest, TheChosenStrengthIsTheBestOfTheGrid) {
-  const auto chosen = SearchSmoothScales(sample_, rows_, largest_weights_, context());
+  const auto chosen = SearchSmoothScales(sample_, rows_, largest_weights_, {}, context());
   ASSERT_TRUE(chosen.ok()) << chosen.status().ToString();
   const double loss = Loss(*chosen);
   for (int k = 0; k <= kSmoothSteps; ++k) {
@@ -108,7 +108,7 @@ TEST_F(SmoothQuantTest, ScalesAreThePapersFormula) {
 
 TEST_F(SmoothQuantTest, ActivationsThatAreNotFiniteAreTold) {
   sample_.largest[7] = std::numeric_limits<float>::quiet_NaN();
-  const auto refused = SearchSmoothScales(sample_, rows_, largest_weights_, context());
+  const auto refused = SearchSmoothScales(sample_, rows_, largest_weights_, {}, context());
   EXPECT_EQ(refused.status().code(), StatusCode::kCorrupt);
   EXPECT_NE(refused.status().message().find("column 7"), std::string::npos);
 }

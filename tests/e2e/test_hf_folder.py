@@ -228,7 +228,8 @@ def test_static_scales_are_those_of_the_largest_inputs(adit, np, full, tmp_path,
 
 @pytest.mark.parametrize("kind, flags, methods", [("W4A16", [], ["gptq", "awq", "awq-gptq"]),
                                                   ("W4A16", ["--format", "awq"], ["awq"]),
-                                                  ("W3A16", [], ["gptq"])])
+                                                  ("W3A16", [], ["gptq"]), ("FP8", [], ["gptq"]),
+                                                  ("FP8_TENSOR", [], ["gptq"]), ("FP8_BLOCK", [], ["gptq"])])
 def test_calibration_comes_closer_than_rounding(adit, full, tmp_path, text, kind, flags, methods):
     """The columns of a random model are of one size, so that scaling them gains little."""
     flags = [*flags, "--group-size", "64"]
@@ -239,6 +240,15 @@ def test_calibration_comes_closer_than_rounding(adit, full, tmp_path, text, kind
         adit.ok("quantize", full, out, kind, *flags, "--method", method, "--calib", text, "--calib-ctx", "64")
         most = (0.8 if method.endswith("gptq") else 1.0) * plain
         assert kld(adit, out, full, text, "--isa", "ref") < most, method
+
+
+def test_fp8_has_no_use_for_factors_of_columns(adit, full, tmp_path, text):
+    out = tmp_path / "out"
+    for method in ("awq", "awq-gptq"):
+        assert "whole numbers" in adit.fails(2, "quantize", full, out, "FP8", "--method", method, "--calib", text)
+    assert "FP8_E5M2 is rounded to the nearest" in adit.fails(2, "quantize", full, out, "FP8_E5M2", "--method", "gptq",
+                                                              "--calib", text)
+    assert not out.exists()
 
 
 def test_a_decoder_made_for_embeddings_pools_as_its_folder_says(adit, full, tmp_path):
@@ -290,17 +300,27 @@ def test_smoothquant_takes_what_outliers_cost(adit, np, full, tmp_path, text):
     before, after = arrays(np, folder), arrays(np, tmp_path / "smooth")
     factors = before["model.layers.0.input_layernorm.weight"] / after["model.layers.0.input_layernorm.weight"]
     assert factors[3] > 4 * np.median(factors)
-    for reader in ("q_proj", "v_proj"):
-        codes, scales = (after[f"model.layers.0.self_attn.{reader}.{part}"] for part in ("weight", "weight_scale"))
-        wanted = before[f"model.layers.0.self_attn.{reader}.weight"] * factors
-        np.testing.assert_allclose(codes * scales, wanted, atol=scales.max() * 0.51)
+    def both(name):
+        codes, scales = (after[f"model.layers.0.self_attn.{name}.{part}"] for part in ("weight", "weight_scale"))
+        return codes * scales, before[f"model.layers.0.self_attn.{name}.weight"], scales.max()
+    for reader in ("q_proj", "k_proj"):
+        got, origin, scale = both(reader)
+        np.testing.assert_allclose(got, origin * factors, atol=scale * 0.51)
+    # Rows of values are divided too, and multiplied by in the columns of both heads of queries that read them.
+    got, origin, _ = both("v_proj")
+    divided = (got * origin * factors).sum(axis=1) / ((origin * factors)**2).sum(axis=1)
+    got, origin, _ = both("o_proj")
+    multiplied = (got * origin).sum(axis=0) / (origin**2).sum(axis=0)
+    np.testing.assert_allclose(multiplied.reshape(2, 2, 32), 1 / np.repeat(divided.reshape(2, 1, 32), 2, axis=1), rtol=0.02)
+    assert multiplied.max() > 1.2 * multiplied.min()
     metadata = json.loads((tmp_path / "smooth" / "config.json").read_text())["quantization_config"]
     assert metadata["config_groups"]["group_0"]["input_activations"]["strategy"] == "token"
 
 
-def test_a_stopped_run_goes_on(adit, full, tmp_path, text):
+@pytest.mark.parametrize("kind, other", [("W4A16", ["--asymmetric", "--format", "gptq"]), ("FP8", ["--calib-windows", "2"])])
+def test_a_stopped_run_goes_on(adit, full, tmp_path, text, kind, other):
     keep, out = tmp_path / "keep", tmp_path / "out"
-    command = ["W4A16", "--group-size", "64", "--method", "gptq", "--calib", text, "--calib-ctx", "64"]
+    command = [kind, "--group-size", "64", "--method", "gptq", "--calib", text, "--calib-ctx", "64"]
     adit.ok("quantize", full, tmp_path / "whole", *command)
     process = adit.start("quantize", full, out, *command, "--resume", keep)
     deadline = time.monotonic() + 120
@@ -310,7 +330,7 @@ def test_a_stopped_run_goes_on(adit, full, tmp_path, text):
     process.communicate(timeout=60)
     shutil.rmtree(out, ignore_errors=True)
     if keep.exists():
-        message = adit.fails(5, "quantize", full, out, *command, "--asymmetric", "--format", "gptq", "--resume", keep)
+        message = adit.fails(5, "quantize", full, out, *command, *other, "--resume", keep)
         assert "another model, type, method or text" in message
         before = (keep / "layer-00000").stat().st_mtime_ns
         adit.ok("quantize", full, out, *command, "--resume", keep)
