@@ -16,6 +16,7 @@
 #include "server/batch_line.h"
 #include "server/disk_file.h"
 #include "server/guarded_body.h"
+#include "server/private_folder.h"
 #include "server/request_record.h"
 #include "server/response_store.h"
 
@@ -137,7 +138,7 @@ BatchQueue::BatchQueue(FileStore& files, std::unique_ptr<BatchHost> host)
 
 Result<std::unique_ptr<BatchQueue>> BatchQueue::Open(FileStore& files, std::unique_ptr<BatchHost> host) {
   std::unique_ptr<BatchQueue> queue(new BatchQueue(files, std::move(host)));
-  ADIT_RETURN_IF_ERROR(MakePrivateFolder(queue->folder_, kBatches).status());
+  ADIT_RETURN_IF_ERROR(PrivateFolder::Make(queue->folder_, kBatches).status());
   ADIT_RETURN_IF_ERROR(queue->Scan());
   try {
     queue->thread_ = std::thread([raw = queue.get()] { raw->ThreadMain(); });

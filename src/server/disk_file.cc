@@ -5,17 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "base/error.h"
 
 namespace adit::server {
 namespace {
-
-namespace fs = std::filesystem;
 
 Status CannotKeep(int reason, std::string_view what) {
   // EFBIG: the system's limit on the size of files.
@@ -36,21 +31,6 @@ int WriteAll(int file, std::string_view text) {
 }
 
 }  // namespace
-
-Result<std::string> MakePrivateFolder(const std::string& path, std::string_view what) {
-  if (!path.empty()) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) return Io("{}: '{}': {}", what, path, error.message());
-    if (::chmod(path.c_str(), 0700) != 0) return Io("{}: '{}': {}", what, path, std::strerror(errno));
-    return path;
-  }
-  std::error_code error;
-  const fs::path place = fs::temp_directory_path(error);
-  std::string name = (error ? fs::path("/tmp") : place) / ("adit-" + std::string(what) + "-XXXXXX");
-  if (::mkdtemp(name.data()) == nullptr) return Io("{}: '{}': {}", what, name, std::strerror(errno));
-  return name;
-}
 
 Status WriteWholeFile(const std::string& path, std::string_view text, std::string_view what) {
   const std::string part = path + std::string(kUnfinishedEnding);

@@ -14,10 +14,6 @@ inline constexpr std::string_view kUnfinishedEnding = ".part";
 
 // `what`, as "responses", is for messages: who asked for it is told no path.
 
-// Makes a folder that other users of the machine cannot look into. An empty path: one of its own among those for what
-// is temporary, whose name begins with `what`. Its path. Io when it cannot be made.
-Result<std::string> MakePrivateFolder(const std::string& path, std::string_view what);
-
 // Writes a file in place of what is there, which stays where that fails. ResourceExhausted when there is no room, else
 // Io.
 Status WriteWholeFile(const std::string& path, std::string_view text, std::string_view what);

@@ -54,18 +54,10 @@ std::optional<StoredFile> ReadAbout(const std::string& id, const std::string& te
 }  // namespace
 
 Result<std::unique_ptr<FileStore>> FileStore::Open(const FileStoreOptions& options) {
-  FileStoreOptions wanted = options;
-  const bool is_own = wanted.folder.empty();
-  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kFiles));
-  std::unique_ptr<FileStore> store(new FileStore(std::move(wanted), is_own));
+  ADIT_ASSIGN_OR_RETURN(PrivateFolder folder, PrivateFolder::Make(options.folder, kFiles));
+  std::unique_ptr<FileStore> store(new FileStore(options, std::move(folder)));
   ADIT_RETURN_IF_ERROR(store->Scan());
   return store;
-}
-
-FileStore::~FileStore() {
-  if (!is_own_) return;
-  std::error_code ignored;
-  fs::remove_all(options_.folder, ignored);
 }
 
 // A file is there when what tells of it is: its content was written before.
@@ -73,7 +65,7 @@ Status FileStore::Scan() {
   std::error_code error;
   std::vector<fs::path> contents;
   const std::lock_guard lock(mutex_);
-  for (fs::directory_iterator at(options_.folder, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(folder_.path(), error), end; !error && at != end; at.increment(error)) {
     const fs::path path = at->path();
     if (path.extension() == kUnfinishedEnding) (void)::unlink(path.c_str());
     if (path.extension() == ".data") contents.push_back(path);
@@ -89,7 +81,7 @@ Status FileStore::Scan() {
     next_number_ = std::max(next_number_, file->number + 1);
     files_[id] = *std::move(file);
   }
-  if (error) return Io("files: '{}': {}", options_.folder, error.message());
+  if (error) return Io("files: '{}': {}", folder_.path(), error.message());
   for (const fs::path& path : contents) {
     if (!files_.contains(path.stem().string())) (void)::unlink(path.c_str());
   }

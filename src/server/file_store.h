@@ -9,9 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adit/status.h"
+#include "server/private_folder.h"
 
 namespace adit::server {
 
@@ -51,7 +53,6 @@ class FileStore {
  public:
   // Takes up what the folder holds from before. Io when it cannot be made or read.
   static Result<std::unique_ptr<FileStore>> Open(const FileStoreOptions& options);
-  ~FileStore();
 
   // ResourceExhausted when there is no room, here or on the disk.
   Result<StoredFile> Add(const NewFile& file, std::string_view content);
@@ -68,19 +69,19 @@ class FileStore {
   Result<std::string> Read(const std::string& id);
 
   size_t num_bytes() const;
-  const std::string& folder() const { return options_.folder; }
+  const std::string& folder() const { return folder_.path(); }
 
  private:
-  FileStore(FileStoreOptions options, bool is_own) : options_(std::move(options)), is_own_(is_own) {}
-  std::string DataPath(const std::string& id) const { return options_.folder + "/" + id + ".data"; }
-  std::string AboutPath(const std::string& id) const { return options_.folder + "/" + id + ".json"; }
+  FileStore(const FileStoreOptions& options, PrivateFolder folder) : options_(options), folder_(std::move(folder)) {}
+  std::string DataPath(const std::string& id) const { return folder_.path() + "/" + id + ".data"; }
+  std::string AboutPath(const std::string& id) const { return folder_.path() + "/" + id + ".json"; }
   Status Scan();
   Status CheckRoom(size_t more) const;
   void Forget(const std::string& id);
   void ForgetOld();
 
   const FileStoreOptions options_;
-  const bool is_own_;
+  const PrivateFolder folder_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

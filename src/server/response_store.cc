@@ -31,24 +31,16 @@ bool ResponseStore::IsId(const std::string& id) {
 }
 
 Result<std::unique_ptr<ResponseStore>> ResponseStore::Open(const ResponseStoreOptions& options) {
-  ResponseStoreOptions wanted = options;
-  const bool is_own = wanted.folder.empty();
-  ADIT_ASSIGN_OR_RETURN(wanted.folder, MakePrivateFolder(wanted.folder, kResponses));
-  std::unique_ptr<ResponseStore> store(new ResponseStore(std::move(wanted), is_own));
+  ADIT_ASSIGN_OR_RETURN(PrivateFolder folder, PrivateFolder::Make(options.folder, kResponses));
+  std::unique_ptr<ResponseStore> store(new ResponseStore(options, std::move(folder)));
   ADIT_RETURN_IF_ERROR(store->Scan());
   return store;
-}
-
-ResponseStore::~ResponseStore() {
-  if (!is_own_) return;
-  std::error_code ignored;
-  fs::remove_all(options_.folder, ignored);
 }
 
 Status ResponseStore::Scan() {
   std::error_code error;
   std::vector<Entry> found;
-  for (fs::directory_iterator at(options_.folder, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(folder_.path(), error), end; !error && at != end; at.increment(error)) {
     const fs::path path = at->path();
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
@@ -59,7 +51,7 @@ Status ResponseStore::Scan() {
                      .bytes = static_cast<size_t>(info.st_size),
                      .written_s = static_cast<double>(info.st_mtim.tv_sec) + info.st_mtim.tv_nsec * 1e-9});
   }
-  if (error) return Io("responses: '{}': {}", options_.folder, error.message());
+  if (error) return Io("responses: '{}': {}", folder_.path(), error.message());
   std::sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) { return a.written_s < b.written_s; });
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : found) Remember(entry.id, entry.bytes, entry.written_s);

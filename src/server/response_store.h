@@ -9,8 +9,10 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "adit/status.h"
+#include "server/private_folder.h"
 
 namespace adit::server {
 
@@ -26,7 +28,6 @@ class ResponseStore {
  public:
   // Takes up what a folder holds from before. Io when it cannot be made or read.
   static Result<std::unique_ptr<ResponseStore>> Open(const ResponseStoreOptions& options);
-  ~ResponseStore();
 
   // Keeps `text`, in place of what is there under that id. ResourceExhausted when it is larger than all that may be
   // kept, or the disk is full; then what was there stays.
@@ -48,15 +49,16 @@ class ResponseStore {
   };
   using Entries = std::list<Entry>;  // the oldest first
 
-  ResponseStore(ResponseStoreOptions options, bool is_own) : options_(std::move(options)), is_own_(is_own) {}
-  std::string PathOf(const std::string& id) const { return options_.folder + "/" + id + ".json"; }
+  ResponseStore(const ResponseStoreOptions& options, PrivateFolder folder)
+      : options_(options), folder_(std::move(folder)) {}
+  std::string PathOf(const std::string& id) const { return folder_.path() + "/" + id + ".json"; }
   Status Scan();
   void Forget(Entries::iterator entry);
   void ForgetOld();
   void Remember(const std::string& id, size_t bytes, double written_s);
 
   const ResponseStoreOptions options_;
-  const bool is_own_;  // the folder goes with the store
+  const PrivateFolder folder_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
