@@ -323,10 +323,7 @@ Status CheckFits(const HfPacking& packing, const HfMatrix& matrix) {
   return Status();
 }
 
-}  // namespace
-
-Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, const HfMatrix& matrix) {
-  ADIT_RETURN_IF_ERROR(CheckFits(packing, matrix));
+std::vector<SafetensorsPlan> WeightPlans(const HfPacking& packing, const HfMatrix& matrix) {
   const int64_t bits = packing.quantization.bits;
   const int64_t rows = matrix.rows;
   const int64_t cols = matrix.cols;
@@ -337,12 +334,11 @@ Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, con
   };
   switch (packing.quantization.method) {
     case Method::kGptq:
-      return std::vector{plan(".qweight", "I32", {cols * bits / 32, rows}),
-                         plan(".qzeros", "I32", {groups, rows * bits / 32}), plan(".scales", "F16", {groups, rows}),
-                         plan(".g_idx", "I32", {cols})};
+      return {plan(".qweight", "I32", {cols * bits / 32, rows}), plan(".qzeros", "I32", {groups, rows * bits / 32}),
+              plan(".scales", "F16", {groups, rows}), plan(".g_idx", "I32", {cols})};
     case Method::kAwq:
-      return std::vector{plan(".qweight", "I32", {cols, rows / 8}), plan(".qzeros", "I32", {groups, rows / 8}),
-                         plan(".scales", "F16", {groups, rows})};
+      return {plan(".qweight", "I32", {cols, rows / 8}), plan(".qzeros", "I32", {groups, rows / 8}),
+              plan(".scales", "F16", {groups, rows})};
     case Method::kPackedInt: {
       std::vector<SafetensorsPlan> plans = {plan(".weight_packed", "I32", {rows, cols * bits / 32}),
                                             plan(".weight_scale", bits == 8 ? "F32" : "F16", {rows, groups}),
@@ -350,11 +346,8 @@ Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, con
       if (!packing.symmetric) plans.push_back(plan(".weight_zero_point", "I32", {(rows * bits + 31) / 32, groups}));
       return plans;
     }
-    case Method::kInt8: {
-      std::vector plans = {plan(".weight", "I8", {rows, cols}), plan(".weight_scale", "F32", {rows, 1})};
-      if (packing.static_inputs) plans.push_back(plan(".input_scale", "F32", {1}));
-      return plans;
-    }
+    case Method::kInt8:
+      return {plan(".weight", "I8", {rows, cols}), plan(".weight_scale", "F32", {rows, 1})};
     case Method::kFp8:
       break;
   }
@@ -362,9 +355,19 @@ Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, con
   std::vector<int64_t> scale_shape = {(rows + block_rows - 1) / block_rows, (cols + block_cols - 1) / block_cols};
   if (packing.scale_per_tensor) scale_shape = {1};
   const char* scale = packing.quantization.block_rows > 0 ? ".weight_scale_inv" : ".weight_scale";
-  std::vector plans = {plan(".weight", packing.quantization.e5m2 ? "F8_E5M2" : "F8_E4M3", {rows, cols}),
-                       plan(scale, "F32", std::move(scale_shape))};
-  if (packing.static_inputs) plans.push_back(plan(".input_scale", "F32", {1}));
+  return {plan(".weight", packing.quantization.e5m2 ? "F8_E5M2" : "F8_E4M3", {rows, cols}),
+          plan(scale, "F32", std::move(scale_shape))};
+}
+
+}  // namespace
+
+Result<std::vector<SafetensorsPlan>> HfPackedPlans(const HfPacking& packing, const HfMatrix& matrix) {
+  ADIT_RETURN_IF_ERROR(CheckFits(packing, matrix));
+  std::vector<SafetensorsPlan> plans = WeightPlans(packing, matrix);
+  if (packing.static_inputs) {
+    plans.push_back(
+        {.name = matrix.module + ".input_scale", .type = formats::FindSafetensorsType("F32"), .shape = {1}});
+  }
   return plans;
 }
 
