@@ -17,6 +17,7 @@
 #include "quant/layer_store.h"
 #include "quant/outer_products.h"
 #include "quant/rounded_layer.h"
+#include "quant/token_norms.h"
 
 namespace adit::quant {
 namespace {
@@ -197,10 +198,11 @@ Result<LayerInputs> CalibratedModelImpl::GatherInputs(size_t layer) {
     for (size_t i = 0; i < readers.size(); ++i) {
       const int64_t n = readers[i]->matrix.num_cols();
       const std::vector<float>& columns = keeper.Columns(readers[i]);
-      if (wants_hessians) {
-        ADIT_RETURN_IF_ERROR(AddOuterProducts(columns, n, text_.window, 1.0f, context_, inputs.hessians[i].data(), n));
-      }
       if (wants_samples) inputs.samples[i].Add(columns, n, text_.window, window, text_.num_windows());
+      if (!wants_hessians) continue;
+      std::vector<float> held = columns;
+      HoldLargeTokensDown(held, n, text_.window);
+      ADIT_RETURN_IF_ERROR(AddOuterProducts(held, n, text_.window, 1.0f, context_, inputs.hessians[i].data(), n));
     }
     return Told(0.5 * static_cast<double>(++window) / static_cast<double>(text_.num_windows()));
   };

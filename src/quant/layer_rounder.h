@@ -48,8 +48,9 @@ struct LayerTensor {
 
 // What is known of the inputs of a layer's matrices.
 struct LayerInputs {
-  std::array<std::vector<float>, kNumLayerInputs> hessians;  // sums of x x^T over tokens; empty for `smooth` alone
-  std::array<InputSample, kNumLayerInputs> samples;          // for `smooth` and `keeps_largest`
+  std::array<std::vector<float>, kNumLayerInputs>
+      hessians;  // sums of x x^T over tokens, large ones held down; empty for `smooth` alone
+  std::array<InputSample, kNumLayerInputs> samples;  // for `smooth` and `keeps_largest`
 };
 
 // Rounds the matrices of one layer.
