@@ -1,6 +1,7 @@
 #ifndef ADIT_QUANT_FP8_SCALES_H_
 #define ADIT_QUANT_FP8_SCALES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
