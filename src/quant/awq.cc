@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/aligned_buffer.h"
@@ -149,8 +150,9 @@ Result<std::vector<float>> SearchAwqScales(std::span<const AwqRows> matrices, co
   squares = MeanOfSources(std::move(squares), sources);
   std::vector<float> best(static_cast<size_t>(n), 1.0f);
   if (!(std::ranges::max(squares) > 0.0f)) return best;
-  double least = Loss(matrices, packed, n, best, context.team);
   const std::vector<float> magnitudes = MeanOfSources(MeanMagnitudes(matrices, n), sources);
+  // The grid begins with factors of 1.
+  double least = std::numeric_limits<double>::infinity();
   for (const AwqExponents& exponents : AwqGrid()) {
     std::vector<float> scales = AwqScales(squares, magnitudes, exponents);
     const double loss = Loss(matrices, packed, n, scales, context.team);
