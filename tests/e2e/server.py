@@ -36,9 +36,12 @@ class Server:
         self.wait(lambda: self.ask("GET", "/health", headers=headers)[0] == 200, "never ready")
         return self
 
+    def connect(self, timeout):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
     def ask(self, method, path, body=None, headers={}, timeout=60):
         """(status, headers, body) of one request; a body that is no bytes goes as JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        connection = self.connect(timeout)
         try:
             if body is not None and not isinstance(body, bytes):
                 body = json.dumps(body).encode()

@@ -40,7 +40,7 @@ def test_a_chat(server, client):
 
 def test_a_stream_is_lines_of_json(server):
     status, headers, body = server.ask("POST", "/api/chat", {"model": "smol", "messages": QUESTION,
-                                                             "options": {"num_predict": 5}})
+                                                             "options": {"temperature": 0, "num_predict": 5}})
     assert (status, headers["Content-Type"]) == (200, "application/x-ndjson")
     lines = [json.loads(line) for line in body.splitlines()]
     assert all(line["model"] == "smol" for line in lines) and lines[-1]["done_reason"] == "length"

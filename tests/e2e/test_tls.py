@@ -21,14 +21,8 @@ class TlsServer(Server):
         self.context = context
         super().__init__(adit, model, folder, *flags)
 
-    def ask(self, method, path, body=None, headers={}, timeout=60):
-        connection = http.client.HTTPSConnection("localhost", self.port, timeout=timeout, context=self.context)
-        try:
-            connection.request(method, path, body=body, headers=headers)
-            response = connection.getresponse()
-            return response.status, dict(response.getheaders()), response.read()
-        finally:
-            connection.close()
+    def connect(self, timeout):
+        return http.client.HTTPSConnection("localhost", self.port, timeout=timeout, context=self.context)
 
     def name(self, context=None):
         """Of whom the certificate is."""
@@ -53,13 +47,14 @@ def test_requests_and_streams(adit, smollm2, tmp_path):
     with TlsServer(adit, smollm2, tmp_path, trusting(certificate), "--tls-cert", certificate, "--tls-key", key,
                    "--kv-tokens", "4096") as server:
         server.wait_ready()
-        status, _, raw = server.ask("POST", "/v1/completions", b'{"prompt": "a b c", "max_tokens": 40, "stream": true}')
+        status, _, raw = server.ask("POST", "/v1/completions",
+                                    {"prompt": "a b c", "max_tokens": 40, "temperature": 0, "ignore_eos": True, "stream": True})
         assert status == 200 and raw.endswith(b"data: [DONE]\n\n") and raw.count(b"data: ") > 20
         # A body of many records.
-        status, _, raw = server.ask("POST", "/tokenize", b'{"prompt": "' + b"word " * 200000 + b'"}')
+        status, _, raw = server.ask("POST", "/tokenize", {"prompt": "word " * 200000})
         assert status == 200 and raw.startswith(b'{"count":2000')
         # Several requests in one connection.
-        connection = http.client.HTTPSConnection("localhost", server.port, timeout=20, context=server.context)
+        connection = server.connect(20)
         for _ in range(3):
             connection.request("GET", "/health")
             assert connection.getresponse().read()

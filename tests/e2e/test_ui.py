@@ -93,7 +93,7 @@ def test_an_answer_can_be_stopped(adit, opened, smollm2, tmp_path):
         server.wait_ready()
         opened.open(server.url + "/")
         opened.wait("document.querySelector('#model').value !== ''")
-        say(opened, "Tell me a very long story", {"max_tokens": "3000"})
+        say(opened, "Tell me a very long story", {"max_tokens": "3000", "temperature": "0"})
         opened.wait("document.querySelector('#messages .assistant .text')?.innerText.length > 20")
         opened.press("Escape", 27)
         done(opened, 1)
@@ -102,7 +102,7 @@ def test_an_answer_can_be_stopped(adit, opened, smollm2, tmp_path):
 
 
 def test_an_answer_can_be_made_again_and_asked_for_otherwise(page):
-    say(page, "Go on", {"max_tokens": "20", "temperature": "1"})
+    say(page, "Go on", {"max_tokens": "20", "temperature": "1", "seed": "1"})
     done(page, 1)
     before = texts(page)[1]
     page.run("document.querySelector('#field-max_tokens').value = 8; "
