@@ -133,6 +133,11 @@ const GroupScales* LayerRounder::GroupsOf(DType dtype) const {
   return options_.groups && options_.groups->dtype() == dtype ? &*options_.groups : nullptr;
 }
 
+// Whether the scales of an input's matrices may leave the largest weights of their groups out of reach. Not of gate and
+// up, where nothing makes up for it: the error over all tokens falls, but some layers' few large weights give the model
+// what the rest of it leans on (docs/quantize.md).
+bool LayerRounder::Narrows(LayerInput input) const { return options_.gptq || input != LayerInput::kFeedForward; }
+
 Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
                                                       const LayerInputs& inputs) const {
   const auto index = static_cast<size_t>(input);
@@ -141,8 +146,10 @@ Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTenso
   if (!options_.smooth) {
     std::vector<AwqRows> matrices;
     for (const LayerTensor* reader : readers) {
-      matrices.push_back(
-          {.rows = SampleRows(*reader->tensor), .dtype = reader->dtype, .groups = GroupsOf(reader->dtype)});
+      matrices.push_back({.rows = SampleRows(*reader->tensor),
+                          .dtype = reader->dtype,
+                          .groups = GroupsOf(reader->dtype),
+                          .narrows = Narrows(input)});
     }
     return SearchAwqScales(matrices, inputs.hessians[index], n, sources, context_);
   }
@@ -272,8 +279,9 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
       } else if (factor != nullptr) {
         factor->EncodeRows(tensor.dtype, GroupsOf(tensor.dtype), rows.data(), count, out);
       } else {
+        const bool spans = GroupsOf(tensor.dtype) != nullptr && !Narrows(*InputOf(origin.name));
         EncodeRowsWith(tensor.dtype, GroupsOf(tensor.dtype), rows.data(),
-                       importance.empty() ? nullptr : importance.data(), out, count, n);
+                       importance.empty() || spans ? nullptr : importance.data(), out, count, n);
       }
     }
   });

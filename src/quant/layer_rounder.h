@@ -81,6 +81,7 @@ class LayerRounder {
   Result<std::vector<float>> SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
                                           const LayerInputs& inputs) const;
   const GroupScales* GroupsOf(DType dtype) const;
+  bool Narrows(LayerInput input) const;
   std::vector<float> LargestOfColumns(const formats::TensorInfo& tensor) const;
   std::vector<float> SampleRows(const formats::TensorInfo& tensor) const;
   void DivideSources(RoundedLayer& out) const;

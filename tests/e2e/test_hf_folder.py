@@ -242,6 +242,23 @@ def test_calibration_comes_closer_than_rounding(adit, full, tmp_path, text, kind
         assert kld(adit, out, full, text, "--isa", "ref") < most, method
 
 
+def test_awq_cuts_off_no_weights_of_gate_and_up(adit, np, full, tmp_path, text):
+    """Factors are what the norm was divided by; a scale spans the largest weight of its group, multiplied by them."""
+    out = tmp_path / "out"
+    adit.ok("quantize", full, out, "W4A16", "--group-size", "64", "--method", "awq", "--calib", text, "--calib-ctx", "64")
+    written, origin = arrays(np, out), arrays(np, full)
+
+    def spans(module, norm):
+        factors = origin[f"model.layers.0.{norm}.weight"] / written[f"model.layers.0.{norm}.weight"]
+        assert factors.max() > 1.01 * factors.min()
+        _, scales = dequantised(np, written, f"model.layers.0.{module}", "packed", 4, 64)
+        scaled = origin[f"model.layers.0.{module}.weight"] * factors
+        return scales[:, ::64] * 7.5 / np.abs(scaled.reshape(len(scaled), -1, 64)).max(axis=2)
+
+    np.testing.assert_allclose(spans("mlp.gate_proj", "post_attention_layernorm"), 1, rtol=2e-3)
+    assert spans("self_attn.q_proj", "input_layernorm").min() < 0.9
+
+
 def test_fp8_has_no_use_for_factors_of_columns(adit, full, tmp_path, text):
     out = tmp_path / "out"
     for method in ("awq", "awq-gptq"):
