@@ -40,10 +40,11 @@ struct EngineOptions {
   std::string policy = "fcfs";     // fcfs, priority, sjf, lpm, fair, deadline
   bool prefix_cache = true;
   double itl_target_ms = 0.0;  // > 0: prompts run in chunks so small that the time between others' tokens keeps to it
-  int64_t max_queued_requests = 1024;    // 0: no limit
-  int64_t max_queued_tokens = 0;         // 0: no limit
-  std::vector<TenantOptions> tenants;    // empty: one, of weight 1
-  std::function<void(double)> progress;  // of loading, 0 to 1; called by the loading thread
+  int64_t max_queued_requests = 1024;  // 0: no limit
+  int64_t max_queued_tokens = 0;       // 0: no limit
+  std::vector<TenantOptions> tenants;  // empty: one, of weight 1
+  // Of loading, 0 to 1; called by the loading thread. An error ends the loading with it.
+  std::function<Status(double share)> progress;
 };
 
 // One answer, whole.

@@ -75,7 +75,7 @@ Result<int64_t> KvTokensWithinMemory(std::string_view memory, int64_t most_token
 }
 
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
-                                                       const std::function<void(double)>& progress) {
+                                                       const models::LoadProgress& progress) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
   ADIT_ASSIGN_OR_RETURN(const std::optional<formats::WeightTypes> weight_types,
@@ -92,7 +92,7 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
                                  .weight_types = weight_types,
                                  .progress = [&](double share) {
                                    bar.Update(share);
-                                   if (progress) progress(share);
+                                   return progress ? progress(share) : Status();
                                  }});
   if (!model.ok()) return InsideModel(model.status());
   return model;

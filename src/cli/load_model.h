@@ -36,10 +36,10 @@ inline constexpr int64_t kKvTokensPerSequence = 2048;
 // Bytes of a model's weights in the types that the options say. Errors as OpenModel.
 Result<int64_t> WeightBytesOf(const std::string& name, const EngineOptions& options);
 
-// Loads a model as the options say, with a progress bar; `progress`, if any, is told the share too. ResourceExhausted
-// when the file is larger than the memory.
+// Loads a model as the options say, with a progress bar; `progress`, if any, is told the share too, and may end it.
+// ResourceExhausted when the file is larger than the memory.
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
-                                                       const std::function<void(double)>& progress = {});
+                                                       const models::LoadProgress& progress = {});
 
 }  // namespace adit::cli
 

@@ -139,7 +139,7 @@ class FlaggedSource : public server::ModelSource {
   }
 
   Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,
-                                            const std::function<void(double share)>& on_progress) override {
+                                            const std::function<Status(double share)>& on_progress) override {
     Result<std::unique_ptr<ServedModel>> served = LoadServed(entry, budget_bytes, on_progress);
     log_.Note(served.ok() ? Describe(**served)
                           : fmt::format("{} cannot be loaded: {}", entry.name, OneLine(served.status().message())));
@@ -167,7 +167,7 @@ class FlaggedSource : public server::ModelSource {
 
  private:
   Result<std::unique_ptr<ServedModel>> LoadServed(const ModelEntry& entry, int64_t budget_bytes,
-                                                  const std::function<void(double share)>& on_progress) const {
+                                                  const std::function<Status(double share)>& on_progress) const {
     ADIT_ASSIGN_OR_RETURN(server::ServedModelOptions served, OfferOf(options_, entry, tenants_));
     served.chat_template = chat_template_;
     ADIT_ASSIGN_OR_RETURN(std::unique_ptr<engine::LoadedModel> model,

@@ -67,7 +67,7 @@ Status PackMatrices(const formats::WeightSource& source, const nn::ExecContext& 
     });
     matrix.set_data(panels);
     offset += matrix.packed_bytes();
-    if (progress) progress(static_cast<double>(offset) / static_cast<double>(total_bytes));
+    if (progress) ADIT_RETURN_IF_ERROR(progress(static_cast<double>(offset) / static_cast<double>(total_bytes)));
   }
   return Status();
 }

@@ -51,8 +51,8 @@ struct ProductCount {
 };
 ProductCount ProductsOf(const nn::PackedMatrix& matrix);
 
-// Called now and then while weights are packed, with the share that is done, 0 to 1.
-using LoadProgress = std::function<void(double)>;
+// Called now and then while weights are packed, with the share that is done, 0 to 1. An error ends the loading with it.
+using LoadProgress = std::function<Status(double share)>;
 
 // Of a classifier; read once for a text, so they stay floats. Biases are empty where there are none.
 struct ClassifierWeights {

@@ -50,9 +50,9 @@ class ModelSource {
 
   virtual Result<ModelNeed> NeedOf(const ModelEntry& entry) = 0;
   // Loads a model whose weights and cache take at most budget_bytes; 0: all that the process may have, and it is the
-  // only one.
+  // only one. An error of `on_progress`, called now and then, ends the loading with it.
   virtual Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,
-                                                    const std::function<void(double share)>& on_progress) = 0;
+                                                    const std::function<Status(double share)>& on_progress) = 0;
   // What may be loaded beside the entries that there are from the start: the source of a model by name. NotFound.
   virtual Result<std::string> Find(const std::string& name) = 0;
   // Gets a model to where Find finds it. Cancelled once `cancel` is set.

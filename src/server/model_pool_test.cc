@@ -259,5 +259,13 @@ TEST_F(ModelPoolTest, AtTheEndWhoWaitsIsTold) {
   EXPECT_EQ(Wait(unload).status.code(), StatusCode::kCancelled);
 }
 
+TEST_F(ModelPoolTest, LoadingDoesNotHoldUpTheEnd) {
+  Start({{.name = "a", .source = "endless"}}, 10 * kNeeded);
+  const TicketPtr loading = pool_->Ask("a", wake());
+  source_->WaitForLoad("endless");
+  pool_.reset();
+  EXPECT_EQ(Wait(loading).status.code(), StatusCode::kCancelled);
+}
+
 }  // namespace
 }  // namespace adit::server

@@ -114,12 +114,15 @@ Status ModelPool::Impl::Bring(ModelSlot& slot, const ModelEntry& entry) {
     ADIT_ASSIGN_OR_RETURN(budget_bytes, MakeRoom(lock, slot, need));
   }
   Telling telling;
-  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<ServedModel> model, source_->Load(entry, budget_bytes, [&](double share) {
-    const Lock lock(mutex_);
-    slot.progress = share;
-    if (!telling.IsTime(SteadySeconds())) return;
-    Emit({.model = slot.entry.name, .what = "loading", .progress = share});
-  }));
+  ADIT_ASSIGN_OR_RETURN(std::unique_ptr<ServedModel> model,
+                        source_->Load(entry, budget_bytes, [&](double share) -> Status {
+                          const Lock lock(mutex_);
+                          if (stop_) return Cancelled("the server ends");
+                          slot.progress = share;
+                          if (telling.IsTime(SteadySeconds()))
+                            Emit({.model = slot.entry.name, .what = "loading", .progress = share});
+                          return Status();
+                        }));
   auto residence = std::make_shared<Residence>();
   residence->memory_bytes = model->memory_bytes();
   residence->model = std::move(model);

@@ -20,7 +20,7 @@ namespace adit::server {
 // A model of random weights, served as tests want it.
 std::unique_ptr<ServedModel> ServeTiny(const std::string& name, std::vector<std::string> aliases = {});
 
-// Makes such models of any source but "missing" and "broken". Loading can be held up.
+// Makes such models of any source but "missing", "broken" and "endless". Loading can be held up.
 class TestSource : public ModelSource {
  public:
   Result<ModelNeed> NeedOf(const ModelEntry& entry) override {
@@ -28,15 +28,16 @@ class TestSource : public ModelSource {
     return ModelNeed{.weight_bytes = weight_bytes};
   }
   Result<std::unique_ptr<ServedModel>> Load(const ModelEntry& entry, int64_t budget_bytes,
-                                            const std::function<void(double)>& on_progress) override {
+                                            const std::function<Status(double)>& on_progress) override {
     {
       std::unique_lock lock(mutex_);
       ++num_loads_[entry.source];
       last_budget_ = budget_bytes;
-      on_progress(0.25);
+      ADIT_RETURN_IF_ERROR(on_progress(0.25));
       changed_.notify_all();
       changed_.wait(lock, [this] { return !held_; });
     }
+    while (entry.source == "endless") ADIT_RETURN_IF_ERROR(on_progress(0.5));
     if (entry.source == "broken") return Corrupt("'{}' is broken", entry.name);
     return ServeTiny(entry.name, entry.aliases);
   }
