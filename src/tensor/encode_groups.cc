@@ -38,6 +38,10 @@ Span SpanOf(const float* x, int64_t n) {
   return span;
 }
 
+float Stored(const GroupScales& groups, float scale) {
+  return groups.half_scales ? HalfToFloat(FloatToHalf(scale)) : scale;
+}
+
 // The scale and zero of codes that span `share` of what the group does.
 GroupScale ScaleFor(const GroupScales& groups, const Span& span, float share) {
   const auto last = static_cast<float>(groups.num_codes() - 1);
@@ -50,7 +54,7 @@ GroupScale ScaleFor(const GroupScales& groups, const Span& span, float share) {
   } else {
     out.scale = share * (span.high - span.low) / last;
   }
-  if (groups.half_scales) out.scale = HalfToFloat(FloatToHalf(out.scale));
+  out.scale = Stored(groups, out.scale);
   if (!groups.symmetric) {
     const float zero = out.scale > 0.0f ? std::nearbyint(-share * span.low / out.scale) : 0.0f;
     out.zero = std::clamp(static_cast<int>(zero), groups.least_zero, groups.num_codes() - 1);
@@ -74,14 +78,28 @@ float GroupError(const GroupScales& groups, const GroupScale& scale, const float
   return sum;
 }
 
+// The scale that is best for the codes that `scale` gives, by least squares: the error is then not one of shrinking.
+GroupScale Refitted(const GroupScales& groups, GroupScale scale, const float* x, const float* importance, int64_t n) {
+  float products = 0.0f;
+  float squares = 0.0f;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto level = static_cast<float>(CodeOf(groups, scale, x[i]) - scale.zero);
+    products += importance[i] * level * x[i];
+    squares += importance[i] * level * level;
+  }
+  if (products > 0.0f && squares > 0.0f) scale.scale = Stored(groups, products / squares);
+  return scale;
+}
+
 GroupScale BestScale(const GroupScales& groups, const float* x, const float* importance, int64_t n) {
   const Span span = SpanOf(x, n);
   if (!span.is_finite) return {.scale = std::numeric_limits<float>::quiet_NaN(), .zero = groups.num_codes() / 2};
   GroupScale best = ScaleFor(groups, span, 1.0f);
   if (importance == nullptr) return best;
   float least = GroupError(groups, best, x, importance, n);
-  for (int i = 1; i <= kShrinkSteps; ++i) {
-    const GroupScale scale = ScaleFor(groups, span, 1.0f - kShrink * static_cast<float>(i));
+  for (int i = 0; i <= kShrinkSteps; ++i) {
+    const GroupScale narrower = ScaleFor(groups, span, 1.0f - kShrink * static_cast<float>(i));
+    const GroupScale scale = Refitted(groups, narrower, x, importance, n);
     const float error = GroupError(groups, scale, x, importance, n);
     if (!(error < least)) continue;
     least = error;

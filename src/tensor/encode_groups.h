@@ -23,8 +23,9 @@ struct GroupScales {
 };
 
 // One row of `num_cols` floats, whole groups, as blocks at `out`. Without `importance` [num_cols] the scale spans the
-// largest magnitude, or the range; with it several narrower ones are tried, and the one is taken that makes the sum of
-// squares of the errors, each by its column's importance, least. A group with an infinity or a NaN gets the scale NaN.
+// largest magnitude, or the range; with it several narrower ones are tried, each fitted to the codes it gives, and the
+// one is taken that makes the sum of squares of the errors, each by its column's importance, least. A group with an
+// infinity or a NaN gets the scale NaN.
 void EncodeGroups(const GroupScales& groups, const float* row, const float* importance, std::byte* out,
                   int64_t num_cols) noexcept;
 

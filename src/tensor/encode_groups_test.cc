@@ -65,6 +65,17 @@ TEST_P(EncodeGroupsTest, RoundsToTheNearestOfEvenlySpacedValues) {
   }
 }
 
+// Whole numbers times a step, of which the largest is not where the last code of any narrower span lies: fitted to its
+// codes, a scale gives the step itself.
+TEST(EncodeGroups, WithImportanceTheScaleFitsItsCodes) {
+  const GroupScales groups{.bits = 4, .group_size = 32, .symmetric = true, .half_scales = true};
+  std::vector<float> row;
+  for (int i = 0; i < 32; ++i) row.push_back(0.0625f * static_cast<float>(i == 0 ? 7 : i % 13 - 6));
+  const std::vector<float> importance(row.size(), 2.0f);
+  EXPECT_EQ(RoundTripGroups(groups, row, importance.data()), row);
+  EXPECT_NE(RoundTripGroups(groups, row, nullptr), row);
+}
+
 TEST_P(EncodeGroupsTest, ImportanceMakesTheErrorThatCountsNoLarger) {
   const std::vector<float> row = NormalRow(256, 5);
   std::vector<float> importance;
