@@ -113,22 +113,27 @@ TEST_F(ServiceTest, TenantsAreSeenAndLimited) {
 
 TEST_F(ServiceTest, AnAnswerThatHasItsStopStringIsComputedNoFurther) {
   Start({});
-  const Response whole = Complete(R"("n": 2, "max_tokens": 60, "ignore_eos": true, "temperature": 2, "seed": 3)");
+  const auto tokens_made = [&] { return models_->Find("tiny")->lease->engine().stats().scheduler.output_tokens; };
+  const std::string asked = R"("n": 2, "max_tokens": 60, "ignore_eos": true, "temperature": 2, "seed": 3)";
+  const Response whole = Complete(asked);
   WaitUntilIdle();
-  const int64_t before = models_->Find("tiny")->lease->engine().stats().scheduler.output_tokens;
-  EXPECT_EQ(before, 2 * 60);
+  EXPECT_EQ(tokens_made(), 2 * 60);
   const std::string text = whole.json()["choices"][0]["text"];
   std::string stop;
   for (size_t i = 4; i < text.size() && stop.empty(); ++i) {
     if (text[i] >= 'a' && text[i] <= 'z') stop = text[i];
   }
   ASSERT_FALSE(stop.empty()) << text;
-  const Json stopped =
-      Complete(R"("n": 2, "max_tokens": 60, "ignore_eos": true, "temperature": 2, "seed": 3, "stop": ")" + stop + "\"")
-          .json();
-  WaitUntilIdle();
-  EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
-  EXPECT_LT(models_->Find("tiny")->lease->engine().stats().scheduler.output_tokens - before, 2 * 60);
+  // The engine may be through before the server's thread has come to look, but not time after time.
+  int64_t computed = 0;
+  for (int attempt = 0; attempt < 100 && (attempt == 0 || computed == 2 * 60); ++attempt) {
+    const int64_t begin = tokens_made();
+    const Json stopped = Complete(asked + R"(, "stop": ")" + stop + "\"").json();
+    WaitUntilIdle();
+    EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
+    computed = tokens_made() - begin;
+  }
+  EXPECT_LT(computed, 2 * 60);
 }
 
 TEST_F(ServiceTest, NoKeyIsNeededWhereThereAreNone) {
