@@ -75,7 +75,7 @@ Result<int64_t> KvTokensWithinMemory(std::string_view memory, int64_t most_token
 }
 
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
-                                                       const models::LoadProgress& progress) {
+                                                       const std::function<Status(double share)>& progress) {
   ADIT_RETURN_IF_ERROR(CheckModelPath(name));
   ADIT_ASSIGN_OR_RETURN(const int threads, ChosenThreads(options));
   ADIT_ASSIGN_OR_RETURN(const std::optional<formats::WeightTypes> weight_types,

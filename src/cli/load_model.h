@@ -39,7 +39,7 @@ Result<int64_t> WeightBytesOf(const std::string& name, const EngineOptions& opti
 // Loads a model as the options say, with a progress bar; `progress`, if any, is told the share too, and may end it.
 // ResourceExhausted when the file is larger than the memory.
 Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, const EngineOptions& options,
-                                                       const models::LoadProgress& progress = {});
+                                                       const std::function<Status(double share)>& progress = {});
 
 }  // namespace adit::cli
 

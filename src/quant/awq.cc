@@ -67,7 +67,6 @@ std::vector<float> Changes(const AwqRows& matrix, const PackedHessian& hessian, 
                            std::span<const float> scales, WorkerTeam& team) {
   const int64_t num_rows = static_cast<int64_t>(matrix.rows.size()) / n;
   std::vector<float> changes(matrix.rows.size());
-  const bool narrows = matrix.narrows || matrix.groups == nullptr;
   std::vector<float> importance(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     const float scale = scales[static_cast<size_t>(i)];
@@ -80,8 +79,7 @@ std::vector<float> Changes(const AwqRows& matrix, const PackedHessian& hessian, 
       const float* from = matrix.rows.data() + row * n;
       float* to = changes.data() + row * n;
       for (int64_t i = 0; i < n; ++i) scaled[static_cast<size_t>(i)] = from[i] * scales[static_cast<size_t>(i)];
-      EncodeRowsWith(matrix.dtype, matrix.groups, scaled.data(), narrows ? importance.data() : nullptr, blocks.data(),
-                     1, n);
+      EncodeRowsWith(matrix.dtype, matrix.groups, scaled.data(), importance.data(), blocks.data(), 1, n);
       Traits(matrix.dtype).decode(blocks.data(), to, n);
       for (int64_t i = 0; i < n; ++i) to[i] = to[i] / scales[static_cast<size_t>(i)] - from[i];
     }

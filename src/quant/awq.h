@@ -23,7 +23,6 @@ struct AwqRows {
   std::vector<float> rows;  // [num_rows, n]
   DType dtype = DType::kQ4_0;
   const GroupScales* groups = nullptr;  // of Int4 and Int8
-  bool narrows = true;                  // whether scales of groups may be narrower than their weights
 };
 
 // s = x^a / w^b for columns whose activations are of size x and whose weights are of size w.

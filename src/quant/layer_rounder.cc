@@ -129,14 +129,13 @@ std::vector<float> LayerRounder::LargestOfColumns(const TensorInfo& tensor) cons
   return largest;
 }
 
-const GroupScales* LayerRounder::GroupsOf(DType dtype) const {
-  return options_.groups && options_.groups->dtype() == dtype ? &*options_.groups : nullptr;
+// Those of gate and up narrow only where GPTQ makes up for it: the error over all tokens falls, but some layers' few
+// large weights give the model what the rest of it leans on (docs/quantize.md).
+const GroupScales* LayerRounder::GroupsOf(const LayerTensor& tensor) const {
+  const bool narrows = options_.gptq || InputOf(tensor.tensor->name) != LayerInput::kFeedForward;
+  const std::optional<GroupScales>& groups = narrows ? options_.groups : spanning_groups_;
+  return groups && groups->dtype() == tensor.dtype ? &*groups : nullptr;
 }
-
-// Whether the scales of an input's matrices may leave the largest weights of their groups out of reach. Not of gate and
-// up, where nothing makes up for it: the error over all tokens falls, but some layers' few large weights give the model
-// what the rest of it leans on (docs/quantize.md).
-bool LayerRounder::Narrows(LayerInput input) const { return options_.gptq || input != LayerInput::kFeedForward; }
 
 Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
                                                       const LayerInputs& inputs) const {
@@ -146,10 +145,7 @@ Result<std::vector<float>> LayerRounder::SearchScales(std::span<const LayerTenso
   if (!options_.smooth) {
     std::vector<AwqRows> matrices;
     for (const LayerTensor* reader : readers) {
-      matrices.push_back({.rows = SampleRows(*reader->tensor),
-                          .dtype = reader->dtype,
-                          .groups = GroupsOf(reader->dtype),
-                          .narrows = Narrows(input)});
+      matrices.push_back({.rows = SampleRows(*reader->tensor), .dtype = reader->dtype, .groups = GroupsOf(*reader)});
     }
     return SearchAwqScales(matrices, inputs.hessians[index], n, sources, context_);
   }
@@ -277,11 +273,10 @@ std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const Gpt
       if (fp8_scales) {
         factor->EncodeFp8Rows(*fp8_scales, rows.data(), first, count, out);
       } else if (factor != nullptr) {
-        factor->EncodeRows(tensor.dtype, GroupsOf(tensor.dtype), rows.data(), count, out);
+        factor->EncodeRows(tensor.dtype, GroupsOf(tensor), rows.data(), count, out);
       } else {
-        const bool spans = GroupsOf(tensor.dtype) != nullptr && !Narrows(*InputOf(origin.name));
-        EncodeRowsWith(tensor.dtype, GroupsOf(tensor.dtype), rows.data(),
-                       importance.empty() || spans ? nullptr : importance.data(), out, count, n);
+        EncodeRowsWith(tensor.dtype, GroupsOf(tensor), rows.data(), importance.empty() ? nullptr : importance.data(),
+                       out, count, n);
       }
     }
   });

@@ -59,7 +59,9 @@ class LayerRounder {
   // All of it outlives this.
   LayerRounder(const formats::WeightSource& model, const models::LayerSpec& spec, const RoundingOptions& options,
                const nn::ExecContext& context)
-      : model_(model), spec_(spec), options_(options), context_(context) {}
+      : model_(model), spec_(spec), options_(options), context_(context), spanning_groups_(options.groups) {
+    if (spanning_groups_) spanning_groups_->narrows = false;
+  }
 
   // What `tensors`, all of the layer, become. `told` is called after each input.
   Result<std::unique_ptr<RoundedLayer>> Round(std::span<const LayerTensor> tensors, LayerInputs inputs,
@@ -80,8 +82,7 @@ class LayerRounder {
   Status SearchScales(const LayerInputs& inputs);
   Result<std::vector<float>> SearchScales(std::span<const LayerTensor* const> readers, LayerInput input,
                                           const LayerInputs& inputs) const;
-  const GroupScales* GroupsOf(DType dtype) const;
-  bool Narrows(LayerInput input) const;
+  const GroupScales* GroupsOf(const LayerTensor& tensor) const;
   std::vector<float> LargestOfColumns(const formats::TensorInfo& tensor) const;
   std::vector<float> SampleRows(const formats::TensorInfo& tensor) const;
   void DivideSources(RoundedLayer& out) const;
@@ -97,6 +98,7 @@ class LayerRounder {
   const models::LayerSpec& spec_;
   const RoundingOptions& options_;
   nn::ExecContext context_;
+  std::optional<GroupScales> spanning_groups_;  // options_.groups that do not narrow
   // Of the layer at hand.
   std::span<const LayerTensor> tensors_;
   Scales scales_;

@@ -78,7 +78,7 @@ float GroupError(const GroupScales& groups, const GroupScale& scale, const float
   return sum;
 }
 
-// The scale that is best for the codes that `scale` gives, by least squares: the error is then not one of shrinking.
+// The scale that fits the codes that `scale` gives by least squares, and so makes up for the magnitude they have lost.
 GroupScale Refitted(const GroupScales& groups, GroupScale scale, const float* x, const float* importance, int64_t n) {
   float products = 0.0f;
   float squares = 0.0f;
@@ -95,7 +95,7 @@ GroupScale BestScale(const GroupScales& groups, const float* x, const float* imp
   const Span span = SpanOf(x, n);
   if (!span.is_finite) return {.scale = std::numeric_limits<float>::quiet_NaN(), .zero = groups.num_codes() / 2};
   GroupScale best = ScaleFor(groups, span, 1.0f);
-  if (importance == nullptr) return best;
+  if (importance == nullptr || !groups.narrows) return best;
   float least = GroupError(groups, best, x, importance, n);
   for (int i = 0; i <= kShrinkSteps; ++i) {
     const GroupScale narrower = ScaleFor(groups, span, 1.0f - kShrink * static_cast<float>(i));

@@ -17,15 +17,16 @@ struct GroupScales {
   bool symmetric = true;    // the zero is the middle code; always with 8 bits
   int least_zero = 0;       // of the others: GPTQ's first version, which stores zeros less one, has no 0
   bool half_scales = true;  // scales are numbers of half precision, as Int4 always has them
+  bool narrows = true;      // given importance, scales may leave a group's largest weights out of reach
 
   DType dtype() const { return bits == 8 ? DType::kInt8 : DType::kInt4; }
   int num_codes() const { return 1 << bits; }
 };
 
 // One row of `num_cols` floats, whole groups, as blocks at `out`. Without `importance` [num_cols] the scale spans the
-// largest magnitude, or the range; with it several narrower ones are tried, each fitted to the codes it gives, and the
-// one is taken that makes the sum of squares of the errors, each by its column's importance, least. A group with an
-// infinity or a NaN gets the scale NaN.
+// largest magnitude, or the range; with it, if `narrows`, narrower ones are tried, each fitted to the codes it gives,
+// and the one is taken that makes the sum of squares of the errors, each by its column's importance, least. A group
+// with an infinity or a NaN gets the scale NaN.
 void EncodeGroups(const GroupScales& groups, const float* row, const float* importance, std::byte* out,
                   int64_t num_cols) noexcept;
 
