@@ -28,6 +28,7 @@ struct EngineOptions {
   std::string dtype = "auto";    // float weights are held as: auto (as stored), f32, f16, bf16
   std::string quantization;      // float weights are quantised while loading: q8_0, q4_0, q4_1, q5_0, q5_1; empty: not
   int num_threads = 0;           // 0: one for each CPU that this process may use
+  bool bind_threads = true;      // each to a CPU of its own, where it has as many threads as CPUs
   std::string isa = "auto";      // kernel set: auto, ref, avx2, avx512
   std::string kv_type = "auto";  // of cached keys and values: f32, f16, bf16, q8_0, q4_0, fp8, or K,V: "q8_0,q4_0"
   // Memory that the whole process may come to use, as "24G" or as a share of the machine's or its control group's. What

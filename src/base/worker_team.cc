@@ -3,7 +3,9 @@
 #include <sched.h>
 
 #include <system_error>
+#include <utility>
 
+#include "base/cpus.h"
 #include "base/error.h"
 
 namespace adit {
@@ -47,11 +49,13 @@ int Worker::count() const { return team_->size_; }
 void Worker::Barrier() { team_->Arrive(); }
 int64_t Worker::Claim() { return team_->next_piece_.fetch_add(1, std::memory_order_relaxed); }
 
-Result<std::unique_ptr<WorkerTeam>> WorkerTeam::Create(int num_workers) {
+Result<std::unique_ptr<WorkerTeam>> WorkerTeam::Create(int num_workers, Placement placement) {
   if (num_workers < 1 || num_workers > kMaxWorkers) {
     return InvalidArgument("threads: {} is not in 1..{}", num_workers, kMaxWorkers);
   }
-  std::unique_ptr<WorkerTeam> team(new WorkerTeam(num_workers));
+  std::vector<int> cpus = AllowedCpus();
+  if (placement == Placement::kFree || num_workers == 1 || std::cmp_not_equal(cpus.size(), num_workers)) cpus.clear();
+  std::unique_ptr<WorkerTeam> team(new WorkerTeam(num_workers, std::move(cpus)));
   try {
     for (int i = 1; i < num_workers; ++i) team->threads_.emplace_back(&WorkerTeam::ThreadMain, team.get(), i);
   } catch (const std::system_error& error) {
@@ -68,6 +72,7 @@ WorkerTeam::~WorkerTeam() {
 }
 
 void WorkerTeam::RunErased(BodyFn body, const void* state) {
+  const CpuBinding binding(CpuOf(0));
   body_ = body;
   state_ = const_cast<void*>(state);
   if (size_ > 1) Raise(region_);
@@ -77,6 +82,7 @@ void WorkerTeam::RunErased(BodyFn body, const void* state) {
 }
 
 void WorkerTeam::ThreadMain(int index) {
+  const CpuBinding binding(CpuOf(index));
   uint32_t seen = 0;
   Worker self(this, index);
   while (true) {
@@ -101,17 +107,6 @@ void WorkerTeam::Arrive() {
     return;
   }
   AwaitChange(generation_, generation);
-}
-
-int NumAvailableCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    const int count = CPU_COUNT(&set);
-    if (count > 0) return count;
-  }
-  const unsigned hardware = std::thread::hardware_concurrency();
-  return hardware > 0 ? static_cast<int>(hardware) : 1;
 }
 
 }  // namespace adit

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "adit/status.h"
@@ -50,6 +51,12 @@ class Worker {
   int index_;
 };
 
+// Where the workers of a team run.
+enum class Placement {
+  kBound,  // each on a CPU of its own when there are as many CPUs as workers; when there are more CPUs, as kFree
+  kFree,   // where the system puts them
+};
+
 // A fixed set of threads that run one function together and meet at barriers; a whole forward pass is one region, so
 // nothing forks or joins inside it. A waiting thread spins a little (a barrier of a decode step is microseconds long),
 // then yields, then sleeps, so that a busy machine loses no more than its share. Run is called by one thread at a time,
@@ -59,12 +66,14 @@ class WorkerTeam {
   static constexpr int kMaxWorkers = 256;
 
   // num_workers in 1..kMaxWorkers, else InvalidArgument. ResourceExhausted when the system gives no thread.
-  static Result<std::unique_ptr<WorkerTeam>> Create(int num_workers);
+  static Result<std::unique_ptr<WorkerTeam>> Create(int num_workers, Placement placement = Placement::kBound);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
 
   int size() const { return size_; }
+  // Whether each worker has a CPU of its own.
+  bool bound() const { return !cpus_.empty(); }
 
   // Calls body(worker) on every worker and returns when all have returned. `body` must not throw.
   template <typename Body>
@@ -77,13 +86,15 @@ class WorkerTeam {
   friend class Worker;
   using BodyFn = void (*)(void*, Worker&);
 
-  explicit WorkerTeam(int size) : size_(size) {}
+  WorkerTeam(int size, std::vector<int> cpus) : size_(size), cpus_(std::move(cpus)) {}
+  int CpuOf(int index) const { return cpus_.empty() ? -1 : cpus_[static_cast<size_t>(index)]; }
   void RunErased(BodyFn body, const void* state);
   void ThreadMain(int index);
   void Arrive();
 
   // Constant after construction.
   const int size_;
+  const std::vector<int> cpus_;  // of each worker; empty: anywhere
   std::vector<std::thread> threads_;
 
   // Written by the caller of RunErased before it raises region_, read by workers after.
@@ -97,9 +108,6 @@ class WorkerTeam {
   alignas(64) std::atomic<int> arrived_{0};          // acq_rel: the last to arrive has seen all others' writes
   alignas(64) std::atomic<int64_t> next_piece_{0};   // relaxed: reset only while all others wait at the barrier
 };
-
-// Number of CPUs this process may run on, at least 1.
-int NumAvailableCpus();
 
 }  // namespace adit
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <vector>
 
+#include "base/cpus.h"
+
 namespace adit {
 namespace {
 
@@ -53,6 +55,34 @@ TEST(WorkerTeam, RunsManyRegionsOneAfterAnother) {
   std::atomic<int> calls{0};
   for (int i = 0; i < 200; ++i) (*team)->Run([&](Worker&) { calls.fetch_add(1); });
   EXPECT_EQ(calls.load(), 600);
+}
+
+TEST(WorkerTeam, BindsEachWorkerToACpuOfItsOwnWhereThereAreAsMany) {
+  const std::vector<int> cpus = AllowedCpus();
+  const auto size = static_cast<int>(cpus.size());
+  if (size < 2 || size > WorkerTeam::kMaxWorkers) GTEST_SKIP() << "this process may use " << size << " CPUs";
+  auto team = WorkerTeam::Create(size);
+  ASSERT_TRUE(team.ok());
+  EXPECT_TRUE((*team)->bound());
+  std::vector<std::vector<int>> seen(cpus.size());
+  (*team)->Run([&](Worker& worker) { seen[static_cast<size_t>(worker.index())] = AllowedCpus(); });
+  for (size_t i = 0; i < cpus.size(); ++i) EXPECT_EQ(seen[i], std::vector<int>{cpus[i]});
+  EXPECT_EQ(AllowedCpus(), cpus) << "the caller is bound no longer than the region lasts";
+}
+
+TEST(WorkerTeam, LeavesWorkersWhereTheyAreOtherwise) {
+  const std::vector<int> cpus = AllowedCpus();
+  const auto size = static_cast<int>(cpus.size());
+  for (const auto& [num_workers, placement] :
+       {std::pair(size, Placement::kFree), std::pair(size + 1, Placement::kBound), std::pair(1, Placement::kBound)}) {
+    if (num_workers > WorkerTeam::kMaxWorkers) continue;
+    auto team = WorkerTeam::Create(num_workers, placement);
+    ASSERT_TRUE(team.ok());
+    EXPECT_FALSE((*team)->bound());
+    std::atomic<int> others{0};
+    (*team)->Run([&](Worker&) { others += AllowedCpus() != cpus; });
+    EXPECT_EQ(others.load(), 0) << num_workers;
+  }
 }
 
 // One member comes to each barrier about when the other has waited long enough to go to sleep, and has to wake it

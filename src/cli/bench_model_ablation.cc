@@ -70,6 +70,9 @@ std::vector<ModelTechnique> ModelTechniquesOf(const Setup& setup, const ModelBen
     return techniques.back();
   };
   if (setup.num_threads > 1) add("threads", "one thread", [](Setup& s) { s.num_threads = 1; });
+  if (bench.model->exec_context().team.bound()) {
+    add("bound_threads", "threads where the system puts them", [](Setup& s) { s.options.engine.bind_threads = false; });
+  }
   if (const kernels::KernelTable* next = NextVectors(bench.model->kernels()); next != nullptr) {
     add("vectors", next->name, [&](Setup& s) { s.options.engine.isa = next->name; });
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/cpus.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/cpus.h"
 #include "base/error.h"
 #include "base/worker_team.h"
 #include "cli/commands.h"

@@ -144,6 +144,8 @@ void AddEngine(CLI::App& app, EngineOptions& out) {
   AddCount(
       app, "--threads", 1, WorkerTeam::kMaxWorkers, [&out](int64_t n) { out.threads = static_cast<int>(n); },
       "Threads [ADIT_THREADS, else one for each CPU]");
+  AddSwitch(
+      app, "--no-bind-threads", [&out] { out.bind_threads = false; }, "Let the system move threads between CPUs");
   AddKernelChoice(app, out);
 }
 

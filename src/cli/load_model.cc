@@ -88,6 +88,7 @@ Result<std::unique_ptr<engine::LoadedModel>> LoadModel(const std::string& name, 
       engine::LoadedModel::Load({.path = name,
                                  .isa = ChosenIsa(options),
                                  .num_threads = threads,
+                                 .bind_threads = options.bind_threads,
                                  .activation_terms = ChosenTerms(options),
                                  .weight_types = weight_types,
                                  .progress = [&](double share) {

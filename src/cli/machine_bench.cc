@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "adit/version.h"
+#include "base/cpus.h"
 #include "base/error.h"
 #include "base/worker_team.h"
 #include "cli/bench_run.h"

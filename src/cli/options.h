@@ -19,6 +19,7 @@ namespace adit::cli {
 // How a model is run.
 struct EngineOptions {
   std::optional<int> threads;
+  bool bind_threads = true;
   std::optional<std::string> isa;
   std::optional<std::string> dtype;             // as engine::WeightTypesFor takes it
   std::optional<std::string> quantization;      // the same

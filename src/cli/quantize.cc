@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cpus.h"
 #include "base/error.h"
 #include "base/worker_team.h"
 #include "cli/commands.h"

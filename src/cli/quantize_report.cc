@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cpus.h"
 #include "base/error.h"
 #include "base/worker_team.h"
 #include "cli/exit_code.h"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "adit/version.h"
+#include "base/cpus.h"
 #include "base/error.h"
 #include "base/worker_team.h"
 #include "cli/commands.h"

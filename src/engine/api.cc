@@ -83,6 +83,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options) {
   ADIT_ASSIGN_OR_RETURN(impl->model, engine::LoadedModel::Load({.path = options.model_path,
                                                                 .isa = options.isa,
                                                                 .num_threads = options.num_threads,
+                                                                .bind_threads = options.bind_threads,
                                                                 .activation_terms = std::nullopt,
                                                                 .weight_types = weight_types,
                                                                 .progress = options.progress}));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/aligned_buffer.h"
+#include "base/cpus.h"
 #include "base/error.h"
 #include "engine/model_tokenizer.h"
 #include "formats/gguf_parts_writer.h"

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/cpus.h"
 #include "base/error.h"
 #include "engine/model_tokenizer.h"
 #include "kernels/dispatch.h"
@@ -48,7 +49,8 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
   ADIT_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->spec_, *model->tokenizer_));
   ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
   ADIT_ASSIGN_OR_RETURN(model->team_,
-                        WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus()));
+                        WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus(),
+                                           options.bind_threads ? Placement::kBound : Placement::kFree));
   ADIT_ASSIGN_OR_RETURN(model->weights_,
                         models::LoadWeights(model->spec_, model->file_, model->exec_context(),
                                             options.activation_terms.value_or(models::ActivationTermsFor(model->spec_)),

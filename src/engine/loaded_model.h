@@ -23,6 +23,7 @@ struct LoadOptions {
   std::string path;                                         // a .gguf file or a Hugging Face folder
   std::string isa = "auto";                                 // kernel set, as kernels::SelectKernels takes it
   int num_threads = 0;                                      // 0: one for each CPU that this process may use
+  bool bind_threads = true;                                 // Placement::kBound
   std::optional<models::ActivationTerms> activation_terms;  // unset: ActivationTermsFor the model
   // Types to hold the weights in; unset: those of the file.
   std::optional<formats::WeightTypes> weight_types = std::nullopt;

@@ -9,26 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include "base/worker_team.h"
+#include "base/cpus.h"
+#include "base/system_files.h"
 #include "kernels/dispatch.h"
 
 namespace adit::engine {
 namespace {
-
-// Files of the system are small; what is longer is not one of them.
-constexpr size_t kMaxFileBytes = size_t{1} << 22;
-
-// Contents of a file, empty when it cannot be read.
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  char buffer[4096];
-  while (file.read(buffer, sizeof(buffer)) || file.gcount() > 0) {
-    text.append(buffer, static_cast<size_t>(file.gcount()));
-    if (text.size() > kMaxFileBytes) break;
-  }
-  return text;
-}
 
 std::string_view Trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\n");
@@ -65,14 +51,6 @@ std::optional<int64_t> Number(std::string_view text) {
 
 int64_t NumberOr0(std::string_view text) { return Number(text).value_or(0); }
 
-// Where one version of control groups tells of memory.
-struct MemoryController {
-  std::string mount;  // folder of the topmost group
-  const char* limit;  // files of a group
-  const char* usage;
-  const char* reclaimed;  // row of memory.stat: cached file pages that the system drops first
-};
-
 struct MemoryGroup {
   int64_t limit_bytes = std::numeric_limits<int64_t>::max();
   int64_t available_bytes = std::numeric_limits<int64_t>::max();
@@ -81,51 +59,22 @@ struct MemoryGroup {
 // A limit above this stands for none (version 1 writes 2^63 less a page).
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
-// The tightest of the group `path` and those around it.
-MemoryGroup ReadMemoryGroup(const MemoryController& controller, std::string path) {
-  MemoryGroup tightest;
-  while (true) {
-    const std::string folder = controller.mount + path;
-    const std::optional<int64_t> limit = Number(ReadFile(folder + "/" + controller.limit));
-    if (limit && *limit < kNoLimit) {
-      const int64_t usage = NumberOr0(ReadFile(folder + "/" + controller.usage)) -
-                            NumberOr0(Field(ReadFile(folder + "/memory.stat"), controller.reclaimed, ' '));
-      tightest.limit_bytes = std::min(tightest.limit_bytes, *limit);
-      tightest.available_bytes = std::min(tightest.available_bytes, std::max<int64_t>(*limit - usage, 0));
-    }
-    if (path.empty()) return tightest;
-    const size_t slash = path.rfind('/');
-    path.resize(slash == std::string::npos ? 0 : slash);
-  }
-}
-
-// The control group's path is the third field of its line in /proc/self/cgroup: "0::/path" in version 2,
-// "4:memory:/path" in version 1. In a container the folders below the mount may be missing: then the mount itself
-// counts.
+// The tightest of the groups of this process.
 MemoryGroup ReadMemoryGroup(const std::string& root) {
-  const std::string groups = ReadFile(root + "/proc/self/cgroup");
   MemoryGroup tightest;
-  std::string_view rest = groups;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t first = line.find(':');
-    const size_t second = line.find(':', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    std::string path(line.substr(second + 1));
-    if (path == "/") path.clear();
-    MemoryGroup group;
-    if (controllers.empty()) {
-      group = ReadMemoryGroup({root + "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}, path);
-    } else if (controllers == "memory") {
-      group = ReadMemoryGroup(
-          {root + "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
-          path);
-    }
-    tightest.limit_bytes = std::min(tightest.limit_bytes, group.limit_bytes);
-    tightest.available_bytes = std::min(tightest.available_bytes, group.available_bytes);
+  for (const ControlGroup& group : ControlGroupsOf("memory", root)) {
+    const bool newer = group.version == 2;
+    const std::string folder = group.folder + "/";
+    const std::optional<int64_t> limit =
+        Number(ReadSystemFile(folder + (newer ? "memory.max" : "memory.limit_in_bytes")));
+    if (!limit || *limit >= kNoLimit) continue;
+    // Cached file pages that the system drops first are as good as free.
+    const int64_t reclaimed =
+        NumberOr0(Field(ReadSystemFile(folder + "memory.stat"), newer ? "inactive_file" : "total_inactive_file", ' '));
+    const int64_t usage =
+        NumberOr0(ReadSystemFile(folder + (newer ? "memory.current" : "memory.usage_in_bytes"))) - reclaimed;
+    tightest.limit_bytes = std::min(tightest.limit_bytes, *limit);
+    tightest.available_bytes = std::min(tightest.available_bytes, std::max<int64_t>(*limit - usage, 0));
   }
   return tightest;
 }
@@ -134,12 +83,12 @@ std::vector<CpuCache> ReadCaches(const std::string& root) {
   std::vector<CpuCache> caches;
   for (int i = 0;; ++i) {
     const std::string folder = root + "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);
-    const std::string size = ReadFile(folder + "/size");
+    const std::string size = ReadSystemFile(folder + "/size");
     if (size.empty()) return caches;
-    caches.push_back({.level = static_cast<int>(NumberOr0(ReadFile(folder + "/level"))),
-                      .type = std::string(Trim(ReadFile(folder + "/type"))),
+    caches.push_back({.level = static_cast<int>(NumberOr0(ReadSystemFile(folder + "/level"))),
+                      .type = std::string(Trim(ReadSystemFile(folder + "/type"))),
                       .size_bytes = NumberOr0(size),
-                      .shared_cpus = std::string(Trim(ReadFile(folder + "/shared_cpu_list")))});
+                      .shared_cpus = std::string(Trim(ReadSystemFile(folder + "/shared_cpu_list")))});
   }
 }
 
@@ -169,17 +118,17 @@ std::string Chosen(std::string_view choices) {
 }  // namespace
 
 Machine ReadMachine(const std::string& root) {
-  const std::string memory = ReadFile(root + "/proc/meminfo");
+  const std::string memory = ReadSystemFile(root + "/proc/meminfo");
   const MemoryGroup group = ReadMemoryGroup(root);
   Machine machine;
-  machine.cpu_model = Field(ReadFile(root + "/proc/cpuinfo"), "model name", ':');
-  machine.num_cpus = NumAvailableCpus();
-  machine.num_online_cpus = CountCpus(Trim(ReadFile(root + "/sys/devices/system/cpu/online")));
+  machine.cpu_model = Field(ReadSystemFile(root + "/proc/cpuinfo"), "model name", ':');
+  machine.num_cpus = NumAvailableCpus(root);
+  machine.num_online_cpus = CountCpus(Trim(ReadSystemFile(root + "/sys/devices/system/cpu/online")));
   machine.caches = ReadCaches(root);
   machine.memory_bytes = NumberOr0(Field(memory, "MemTotal", ':'));
   machine.available_memory_bytes = AvailableMemoryBytes(root);
   machine.memory_limit_bytes = group.limit_bytes < kNoLimit ? group.limit_bytes : 0;
-  machine.transparent_huge_pages = Chosen(ReadFile(root + "/sys/kernel/mm/transparent_hugepage/enabled"));
+  machine.transparent_huge_pages = Chosen(ReadSystemFile(root + "/sys/kernel/mm/transparent_hugepage/enabled"));
   machine.huge_page_bytes = NumberOr0(Field(memory, "Hugepagesize", ':'));
   for (const kernels::KernelSet& set : kernels::KernelSets()) {
     machine.kernel_sets.push_back(
@@ -189,21 +138,21 @@ Machine ReadMachine(const std::string& root) {
 }
 
 int64_t AvailableMemoryBytes(const std::string& root) {
-  const int64_t system_bytes = NumberOr0(Field(ReadFile(root + "/proc/meminfo"), "MemAvailable", ':'));
+  const int64_t system_bytes = NumberOr0(Field(ReadSystemFile(root + "/proc/meminfo"), "MemAvailable", ':'));
   return std::min(system_bytes, ReadMemoryGroup(root).available_bytes);
 }
 
 int64_t MachineMemoryBytes(const std::string& root) {
-  const int64_t system_bytes = NumberOr0(Field(ReadFile(root + "/proc/meminfo"), "MemTotal", ':'));
+  const int64_t system_bytes = NumberOr0(Field(ReadSystemFile(root + "/proc/meminfo"), "MemTotal", ':'));
   return std::min(system_bytes, ReadMemoryGroup(root).limit_bytes);
 }
 
 int64_t ResidentBytes(const std::string& root) {
-  return NumberOr0(Field(ReadFile(root + "/proc/self/status"), "VmRSS", ':'));
+  return NumberOr0(Field(ReadSystemFile(root + "/proc/self/status"), "VmRSS", ':'));
 }
 
 // Not getrusage's ru_maxrss: that begins with what the process had before exec, as a copy of the one that started it.
-int64_t PeakResidentBytes() { return NumberOr0(Field(ReadFile("/proc/self/status"), "VmHWM", ':')); }
+int64_t PeakResidentBytes() { return NumberOr0(Field(ReadSystemFile("/proc/self/status"), "VmHWM", ':')); }
 
 bool ResetPeakResident() {
   // proc(5): 5 resets the peak resident set size.

@@ -3,37 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include "base/fake_root.h"
 
 namespace adit::engine {
 namespace {
 
 using ::testing::ElementsAre;
 
-// A made-up machine: files of the system below a folder of the test's own.
-class FakeRoot {
- public:
-  explicit FakeRoot(const std::string& name) : path_(::testing::TempDir() + "machine_" + name) {
-    std::filesystem::remove_all(path_);
-  }
-  FakeRoot& Add(const std::string& file, const std::string& text) {
-    const std::filesystem::path path = path_ + file;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-    return *this;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 constexpr char kMeminfo[] =
     "MemTotal:       24669592 kB\nMemFree:        1000 kB\nMemAvailable:   23000000 kB\nHugepagesize:       2048 kB\n";
 
 TEST(Machine, ReadsWhatTheSystemTells) {
-  FakeRoot root("tells");
+  FakeRoot root;
   root.Add("/proc/meminfo", kMeminfo)
       .Add("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\n\nprocessor\t: 1\nmodel name\t: Other\n")
       .Add("/sys/devices/system/cpu/online", "0-3,8\n")
@@ -62,7 +43,7 @@ TEST(Machine, ReadsWhatTheSystemTells) {
 }
 
 TEST(Machine, LeavesOutWhatTheSystemDoesNotTell) {
-  const Machine machine = ReadMachine(FakeRoot("nothing").path());
+  const Machine machine = ReadMachine(FakeRoot().path());
   EXPECT_EQ(machine.cpu_model, "");
   EXPECT_EQ(machine.memory_bytes, 0);
   EXPECT_EQ(machine.available_memory_bytes, 0);
@@ -72,7 +53,7 @@ TEST(Machine, LeavesOutWhatTheSystemDoesNotTell) {
 }
 
 TEST(Machine, SurvivesFilesThatHoldOtherThings) {
-  FakeRoot root("garbage");
+  FakeRoot root;
   root.Add("/proc/meminfo", "MemTotal: many kB\nMemAvailable: 9223372036854775807 kB\nMemAvail")
       .Add("/proc/self/cgroup", "0\n::\nmemory\n0::../../x\n0::x\n")
       .Add("/sys/devices/system/cpu/online", "3-1,x,-,7-\n")
@@ -95,7 +76,7 @@ TEST(Machine, TellsOfThisMachineToo) {
 }
 
 TEST(Machine, MemoryOfAControlGroupIsItsLimitLessWhatItUsesForGood) {
-  FakeRoot root("group2");
+  FakeRoot root;
   root.Add("/proc/meminfo", kMeminfo)
       .Add("/proc/self/cgroup", "0::/jobs/mine\n")
       .Add("/sys/fs/cgroup/jobs/mine/memory.max", "8000000000\n")
@@ -111,7 +92,7 @@ TEST(Machine, MemoryOfAControlGroupIsItsLimitLessWhatItUsesForGood) {
 }
 
 TEST(Machine, ReadsControlGroupsOfTheFirstVersion) {
-  FakeRoot root("group1");
+  FakeRoot root;
   root.Add("/proc/meminfo", kMeminfo)
       .Add("/proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n")
       .Add("/sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000000\n")

@@ -1,6 +1,5 @@
 #include "server/host_figures.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,16 +11,14 @@
 #include <optional>
 #include <sstream>
 
+#include "base/cpus.h"
+#include "base/system_files.h"
+
 namespace adit::server {
 namespace {
 
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::optional<int64_t> ReadNumber(const std::string& path) {
-  const std::string text = ReadText(path);
+  const std::string text = ReadSystemFile(path);
   char* end = nullptr;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (end == text.c_str()) return std::nullopt;
@@ -53,7 +50,7 @@ double MeanHertz(const std::string& cpus) {
 
 HostFigures ReadHostFigures(const std::string& root) {
   HostFigures figures;
-  const std::string stat = ReadText(root + "/proc/self/stat");
+  const std::string stat = ReadSystemFile(root + "/proc/self/stat");
   // The program's name may hold anything; the fields begin behind it, with the third.
   if (const size_t name_end = stat.rfind(')'); name_end != std::string::npos) {
     std::istringstream fields(stat.substr(name_end + 1));
@@ -65,7 +62,7 @@ HostFigures ReadHostFigures(const std::string& root) {
     figures.cpu_seconds = (field(14) + field(15)) / ticks;
     figures.num_threads = static_cast<int64_t>(field(20));
     figures.virtual_bytes = static_cast<int64_t>(field(23));
-    const double booted_s = NumberBehind(ReadText(root + "/proc/stat"), "btime");
+    const double booted_s = NumberBehind(ReadSystemFile(root + "/proc/stat"), "btime");
     if (booted_s > 0) figures.start_time_s = booted_s + field(22) / ticks;
   }
   std::error_code failure;
@@ -75,10 +72,8 @@ HostFigures ReadHostFigures(const std::string& root) {
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     figures.max_files = static_cast<int64_t>(limit.rlim_cur);
   }
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  if (::sched_getaffinity(0, sizeof(cpus), &cpus) == 0) figures.num_cpus = CPU_COUNT(&cpus);
-  figures.cpu_hertz = MeanHertz(ReadText(root + "/proc/cpuinfo"));
+  figures.num_cpus = NumAvailableCpus(root);
+  figures.cpu_hertz = MeanHertz(ReadSystemFile(root + "/proc/cpuinfo"));
   return figures;
 }
 
@@ -88,7 +83,7 @@ EnergyMeter::EnergyMeter(const std::string& root) {
        !failure && folder != end; folder.increment(failure)) {
     const std::string path = folder->path().string();
     if (!folder->path().filename().string().starts_with("intel-rapl:")) continue;
-    std::string domain = ReadText(path + "/name");
+    std::string domain = ReadSystemFile(path + "/name");
     domain.erase(std::find(domain.begin(), domain.end(), '\n'), domain.end());
     const std::optional<int64_t> now = ReadNumber(path + "/energy_uj");
     if (!now || domain.empty()) continue;

@@ -1,38 +1,25 @@
 #include "server/host_figures.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "base/fake_root.h"
 
 namespace adit::server {
 namespace {
 
-class HostFiguresTest : public testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/adit_host_XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void Write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
-  std::string root_;
-};
-
-TEST_F(HostFiguresTest, ReadsWhatTheSystemTells) {
-  Write("/proc/self/stat",
-        "7 (a) b) S 1 7 7 0 -1 4194304 1 0 0 0 250 150 0 0 20 0 12 0 5000 123456789 42 18446744073709551615\n");
-  Write("/proc/stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 9\n");
-  Write("/proc/cpuinfo", "processor : 0\ncpu MHz\t\t: 2000.0\nprocessor : 1\ncpu MHz\t\t: 3000.0\n");
-  Write("/proc/self/fd/0", "");
-  Write("/proc/self/fd/1", "");
-  const HostFigures figures = ReadHostFigures(root_);
+TEST(HostFigures, ReadsWhatTheSystemTells) {
+  FakeRoot root;
+  root.Add("/proc/self/stat",
+           "7 (a) b) S 1 7 7 0 -1 4194304 1 0 0 0 250 150 0 0 20 0 12 0 5000 123456789 42 18446744073709551615\n");
+  root.Add("/proc/stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 9\n");
+  root.Add("/proc/cpuinfo", "processor : 0\ncpu MHz\t\t: 2000.0\nprocessor : 1\ncpu MHz\t\t: 3000.0\n");
+  root.Add("/proc/self/fd/0", "");
+  root.Add("/proc/self/fd/1", "");
+  const HostFigures figures = ReadHostFigures(root.path());
   const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   EXPECT_DOUBLE_EQ(figures.cpu_seconds, 400 / ticks);
   EXPECT_EQ(figures.num_threads, 12);
@@ -43,11 +30,12 @@ TEST_F(HostFiguresTest, ReadsWhatTheSystemTells) {
   EXPECT_GE(figures.num_cpus, 1);
 }
 
-TEST_F(HostFiguresTest, WhatIsNotToldIsZero) {
-  const HostFigures figures = ReadHostFigures(root_);
+TEST(HostFigures, WhatIsNotToldIsZero) {
+  FakeRoot root;
+  const HostFigures figures = ReadHostFigures(root.path());
   EXPECT_EQ(figures.cpu_seconds, 0);
   EXPECT_EQ(figures.open_files, 0);
-  EXPECT_TRUE(EnergyMeter(root_).Read().empty());
+  EXPECT_TRUE(EnergyMeter(root.path()).Read().empty());
   // The system counts in hundredths of a second.
   double seconds = 0.0;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -55,19 +43,20 @@ TEST_F(HostFiguresTest, WhatIsNotToldIsZero) {
   EXPECT_GT(seconds, 0.0) << "of this machine";
 }
 
-TEST_F(HostFiguresTest, EnergyCountersMayStartAgain) {
+TEST(HostFigures, EnergyCountersMayStartAgain) {
+  FakeRoot root;
   const std::string zone = "/sys/class/powercap/intel-rapl:";
-  Write(zone + "0/name", "package-0\n");
-  Write(zone + "0/energy_uj", "900000\n");
-  Write(zone + "0/max_energy_range_uj", "1000000\n");
-  Write(zone + "0:0/name", "dram\n");
-  Write(zone + "0:0/energy_uj", "5\n");
-  Write(zone + "1:0/name", "dram\n");
-  Write(zone + "1:0/energy_uj", "7\n");
-  EnergyMeter meter(root_);
-  Write(zone + "0/energy_uj", "100000\n");
-  Write(zone + "0:0/energy_uj", "2000005\n");
-  Write(zone + "1:0/energy_uj", "1000007\n");
+  root.Add(zone + "0/name", "package-0\n");
+  root.Add(zone + "0/energy_uj", "900000\n");
+  root.Add(zone + "0/max_energy_range_uj", "1000000\n");
+  root.Add(zone + "0:0/name", "dram\n");
+  root.Add(zone + "0:0/energy_uj", "5\n");
+  root.Add(zone + "1:0/name", "dram\n");
+  root.Add(zone + "1:0/energy_uj", "7\n");
+  EnergyMeter meter(root.path());
+  root.Add(zone + "0/energy_uj", "100000\n");
+  root.Add(zone + "0:0/energy_uj", "2000005\n");
+  root.Add(zone + "1:0/energy_uj", "1000007\n");
   const auto energies = meter.Read();
   ASSERT_EQ(energies.size(), 2u);
   EXPECT_EQ(energies[0].domain, "package-0");
