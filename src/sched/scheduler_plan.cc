@@ -9,7 +9,7 @@ namespace adit::sched {
 namespace {
 
 // However tight the target of the interval between tokens, a prompt advances by this much a step.
-constexpr int64_t kLeastChunk = 8;
+constexpr int64_t kLeastChunk = 4;
 
 }  // namespace
 
