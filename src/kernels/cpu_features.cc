@@ -24,6 +24,7 @@ constexpr Row kRows[kNumCpuFeatures] = {
     {"avx512dq", &CpuidRegisters::leaf7_ebx, 17, kAvx512State},
     {"avx512vl", &CpuidRegisters::leaf7_ebx, 31, kAvx512State},
     {"avx512vnni", &CpuidRegisters::leaf7_ecx, 11, kAvx512State},
+    {"avx512vbmi", &CpuidRegisters::leaf7_ecx, 1, kAvx512State},
     {"avx512bf16", &CpuidRegisters::leaf7_1_eax, 5, kAvx512State},
 };
 

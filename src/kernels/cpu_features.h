@@ -18,9 +18,10 @@ enum class CpuFeature : uint8_t {
   kAvx512Dq,
   kAvx512Vl,
   kAvx512Vnni,
+  kAvx512Vbmi,
   kAvx512Bf16,
 };
-inline constexpr int kNumCpuFeatures = 9;
+inline constexpr int kNumCpuFeatures = 10;
 
 // As compilers and /proc/cpuinfo name it: "avx512vnni".
 const char* Name(CpuFeature feature);

@@ -15,7 +15,8 @@ constexpr CpuFeature kAvx512Needs[] = {CpuFeature::kAvx512F,  CpuFeature::kAvx51
                                        CpuFeature::kFma,      CpuFeature::kF16c};
 constexpr CpuFeature kAvx512Bf16Needs[] = {CpuFeature::kAvx512Bf16, CpuFeature::kAvx512F,  CpuFeature::kAvx512Bw,
                                            CpuFeature::kAvx512Dq,   CpuFeature::kAvx512Vl, CpuFeature::kAvx512Vnni,
-                                           CpuFeature::kAvx2,       CpuFeature::kFma,      CpuFeature::kF16c};
+                                           CpuFeature::kAvx2,       CpuFeature::kFma,      CpuFeature::kF16c,
+                                           CpuFeature::kAvx512Vbmi};
 
 // Extended control register 0. Only where the system has enabled XSAVE: the instruction faults elsewhere.
 uint64_t ReadXcr0() {

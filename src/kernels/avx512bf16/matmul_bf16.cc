@@ -1,66 +1,22 @@
-#include "kernels/avx512bf16/matmul_bf16.h"
-
-#include <immintrin.h>
-
-#include "kernels/avx512/vec_f32.h"
+#include "kernels/avx512bf16/matmul.h"
+#include "kernels/avx512bf16/pair_product.h"
 #include "kernels/generic/matmul_f32.h"
 
 namespace adit::kernels::avx512bf16 {
-namespace {
 
-using avx512::VecF32;
+using Bf16 = generic::MatmulF32<PairShape, PairProduct>;
 
-}  // namespace
-
-// Two columns of sixteen rows at a time: each lane adds the product of the odd column, then that of the even one, each
-// rounded once to float32. Subnormal numbers count as zero.
-struct PairProduct {
-  struct Pairs {
-    __m512bh v;
-  };
-  using Stored = uint32_t;
-  static constexpr int kStepCols = 2;
-
-  [[gnu::always_inline]] static Pairs Load(const Stored* p) {
-    return {reinterpret_cast<__m512bh>(_mm512_loadu_si512(p))};
-  }
-  [[gnu::always_inline]] static Pairs Broadcast(float x) {
-    return {reinterpret_cast<__m512bh>(_mm512_castps_si512(_mm512_set1_ps(x)))};
-  }
-  [[gnu::always_inline]] static VecF32 MultiplyAdd(Pairs w, Pairs a, VecF32 acc) {
-    return {_mm512_dpbf16_ps(acc.v, w.v, a.v)};
-  }
-  // Rounds to nearest even, with zeros after the last. Writes whole vectors of pairs.
-  [[gnu::always_inline]] static void Arrange(const float* from, int64_t n, float* to) {
-    constexpr int kLanes = VecF32::kLanes;
-    for (int64_t i = 0; i < n; i += 2 * kLanes) {
-      const int64_t low = n - i < kLanes ? n - i : kLanes;
-      const int64_t high = n - i - low < kLanes ? n - i - low : kLanes;
-      const VecF32 first = VecF32::LoadPartial(from + i, low);
-      const VecF32 second = VecF32::LoadPartial(from + i + low, high);
-      const __m512bh pairs = _mm512_cvtne2ps_pbh(second.v, first.v);
-      _mm512_storeu_si512(to + i / 2, reinterpret_cast<__m512i>(pairs));
-    }
-  }
-};
-
-// As the tiles of plain types in avx512/matmul_f32.cc: a step is two columns and takes the registers of one.
-struct PairShape {
-  using F32 = VecF32;
-  static constexpr int kVecs = kPanelRows / VecF32::kLanes;
-  static constexpr int kTiles[] = {12, 8, 4, 2, 1};
-  static constexpr int kWholeTokens = 12;
-  static constexpr int kDirectTokens = 4;
-};
-
-using PairMatmul = generic::MatmulF32<PairShape, PairProduct>;
-
-size_t PanelBytes(int64_t num_cols) noexcept { return PairMatmul::PanelBytes(num_cols); }
-void Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  PairMatmul::Pack(args, panel_begin, panel_end);
+template <>
+size_t Product<DType::kBF16>::PanelBytes(int64_t num_cols) noexcept {
+  return Bf16::PanelBytes(num_cols);
 }
-void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  PairMatmul::Multiply(args, panel_begin, panel_end);
+template <>
+void Product<DType::kBF16>::Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
+  Bf16::Pack(args, panel_begin, panel_end);
+}
+template <>
+void Product<DType::kBF16>::Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
+  Bf16::Multiply(args, panel_begin, panel_end);
 }
 
 }  // namespace adit::kernels::avx512bf16

@@ -1,18 +1,24 @@
-#include "kernels/avx512bf16/matmul_bf16.h"
+#include "kernels/avx512bf16/matmul.h"
 #include "kernels/kernel_table.h"
 
 namespace adit::kernels::avx512bf16 {
 namespace {
 
+template <DType kType>
+constexpr WeightKernels KernelsOf() {
+  return {.activation = ActivationFormat::kBF16,
+          .panel_rows = kPanelRows,
+          .panel_bytes = Product<kType>::PanelBytes,
+          .pack = Product<kType>::Pack,
+          .matmul = Product<kType>::Multiply};
+}
+
 constexpr KernelTable MakeTable() {
   KernelTable table = {};
   table.name = "avx512bf16";
   table.native_kv = KvType::kF16;
-  table.weights[static_cast<int>(DType::kBF16)] = {.activation = ActivationFormat::kBF16,
-                                                   .panel_rows = kPanelRows,
-                                                   .panel_bytes = PanelBytes,
-                                                   .pack = Pack,
-                                                   .matmul = Multiply};
+  table.weights[static_cast<int>(DType::kBF16)] = KernelsOf<DType::kBF16>();
+  table.weights[static_cast<int>(DType::kFp8)] = KernelsOf<DType::kFp8>();
   return table;
 }
 
