@@ -104,7 +104,10 @@ bool EngineCore::Step(double now_s) {
   scheduler_->Commit(now, ran - planned);
 
   Choose(plan, logits);
-  for (Choice& choice : choices_) TakeToken(choice, now);
+  for (Choice& choice : choices_) {
+    mask_seconds_ += choice.mask_seconds;
+    TakeToken(choice, now);
+  }
   for (ActiveRequest* request : beam_requests_) StepBeams(*request, now);
   while (!ended_.empty()) Forget(*ended_.back());
   sample_seconds_ += SteadySeconds() - ran;
@@ -189,8 +192,10 @@ void EngineCore::SampleOne(std::span<const float> logits, Choice& choice, sample
   const bool before_min = answer.stats.output_tokens < request.request().min_tokens;
   std::span<const uint32_t> mask;
   if (answer.grammar) {
+    const double start = SteadySeconds();
     const Result<std::span<const uint32_t>> allowed =
         answer.grammar->Mask(/*may_end=*/!before_min && !request.request().ignore_eos);
+    choice.mask_seconds = SteadySeconds() - start;
     if (!allowed.ok()) {
       choice.token = allowed.status();
       return;
@@ -467,6 +472,7 @@ EngineStats EngineCore::stats() const {
           .plan_seconds = plan_seconds_,
           .model_seconds = model_seconds_,
           .sample_seconds = sample_seconds_,
+          .mask_seconds = mask_seconds_,
           .last_step_s = last_step_s_,
           .queue_seconds = scheduler_->EstimatedQueueSeconds()};
 }

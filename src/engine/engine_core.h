@@ -31,6 +31,7 @@ struct EngineStats {
   double plan_seconds = 0.0;  // spent in planning, in running the model, and in choosing and telling tokens
   double model_seconds = 0.0;
   double sample_seconds = 0.0;
+  double mask_seconds = 0.0;   // grammars' part of it, of all workers together
   double last_step_s = 0.0;    // when the last step ended
   double queue_seconds = 0.0;  // estimate for a request that came now
 };
@@ -76,6 +77,7 @@ class EngineCore {
     size_t logit_row = 0;
     Result<sample::SampledToken> token = sample::SampledToken{};
     bool ends_grammar = false;  // nothing can come after the token
+    double mask_seconds = 0.0;  // that its grammar took to say what may come
   };
 
   EngineCore(const LoadedModel& model, std::unique_ptr<ModelRunner> runner);
@@ -125,6 +127,7 @@ class EngineCore {
   double plan_seconds_ = 0.0;
   double model_seconds_ = 0.0;
   double sample_seconds_ = 0.0;
+  double mask_seconds_ = 0.0;
   double last_step_s_ = 0.0;
 };
 

@@ -181,8 +181,21 @@ double Scheduler::RankOf(const Sequence& sequence) const {
   return 0.0;  // all equal: by arrival
 }
 
-void Scheduler::Commit(double now_s, double step_seconds) {
+void Scheduler::CountStep() {
+  const int64_t tokens = plan_.num_tokens();
+  const auto bound = std::lower_bound(kStepTokenBounds.begin(), kStepTokenBounds.end(), tokens);
   ++counters_.steps;
+  ++counters_.steps_by_tokens[static_cast<size_t>(bound - kStepTokenBounds.begin())];
+  counters_.step_tokens += tokens;
+  counters_.last_step_sequences = static_cast<int64_t>(plan_.rows.size());
+  counters_.step_sequences += counters_.last_step_sequences;
+  for (const PlannedRows& rows : plan_.rows) {
+    counters_.longest_sequence = std::max(counters_.longest_sequence, rows.sequence->num_tokens());
+  }
+}
+
+void Scheduler::Commit(double now_s, double step_seconds) {
+  CountStep();
   if (!plan_.rows.empty()) step_time_.Observe(plan_.load, step_seconds);
   if (plan_.load.decodes > 0) mean_decodes_ += (static_cast<double>(plan_.load.decodes) - mean_decodes_) * kMeanShare;
   for (const PlannedRows& rows : plan_.rows) {

@@ -1,6 +1,7 @@
 #ifndef ADIT_SCHED_SCHEDULER_H_
 #define ADIT_SCHED_SCHEDULER_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -19,6 +20,10 @@
 
 namespace adit::sched {
 
+// Bounds of the classes that steps are counted in by how many tokens they compute; those of vLLM.
+inline constexpr std::array<int64_t, 13> kStepTokenBounds = {1,   8,    16,   32,   64,   128,  256,
+                                                             512, 1024, 2048, 4096, 8192, 16384};
+
 // What has happened so far.
 struct SchedulerCounters {
   int64_t submitted = 0;
@@ -28,6 +33,12 @@ struct SchedulerCounters {
   int64_t steps = 0;
   int64_t prompt_tokens = 0;  // computed
   int64_t output_tokens = 0;
+  int64_t step_tokens = 0;          // that steps computed, of prompts and answers
+  int64_t step_sequences = 0;       // sequences that took part in a step, summed over steps
+  int64_t last_step_sequences = 0;  // those of the last one
+  int64_t longest_sequence = 0;     // most tokens that a sequence has held
+  // Steps of more tokens than the bound before and no more than this one; the last: of more than all bounds.
+  std::array<int64_t, kStepTokenBounds.size() + 1> steps_by_tokens = {};
 };
 
 // How the pages are used now.
@@ -138,6 +149,7 @@ class Scheduler {
   }
   static uint64_t TreeSalt(const Sequence& sequence, bool is_long);
   void RestartOutgrown();
+  void CountStep();
 
   // Preemption.
   Sequence* Victim() const;

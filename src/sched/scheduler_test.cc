@@ -90,6 +90,24 @@ TEST(Scheduler, WhatHasEndedInAStaticBatchGivesItsPagesToWhatRuns) {
   EXPECT_EQ(machine.answers().at(id), machine.Expected(Tokens(6, 40), 20));
 }
 
+TEST(Scheduler, CountsWhatStepsAreMadeOf) {
+  TestMachine machine(SmallOptions(), 64);
+  ASSERT_TRUE(machine.Submit({.prompt = Tokens(9), .max_tokens = 3}).ok());
+  ASSERT_TRUE(machine.Submit({.prompt = Tokens(4, 40), .max_tokens = 2}).ok());
+  ASSERT_TRUE(machine.Step());
+  ASSERT_EQ(machine.last_plan->num_tokens(), 13);
+  machine.RunAll(10);
+  // A step of 13 tokens, one of 2 and one of 1.
+  const SchedulerCounters& counters = machine.scheduler().counters();
+  EXPECT_EQ(counters.steps, 3);
+  EXPECT_EQ(counters.step_tokens, 16);
+  EXPECT_EQ(counters.step_sequences, 5);
+  EXPECT_EQ(counters.last_step_sequences, 1);
+  EXPECT_EQ(counters.longest_sequence, 11) << "the last token of an answer takes part in no step";
+  std::array<int64_t, kStepTokenBounds.size() + 1> by_tokens = {1, 1, 1};  // to 1, 8, 16
+  EXPECT_EQ(counters.steps_by_tokens, by_tokens);
+}
+
 TEST(Scheduler, WithoutChunksAPromptRunsWholeBesideTheDecodes) {
   SchedulerOptions options = SmallOptions();
   options.chunked_prefill = false;

@@ -7,6 +7,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -60,6 +61,8 @@ const Buckets& CountBuckets() {
   static const Buckets kBuckets = {1, 2, 5, 10, 20, 50, 100};
   return kBuckets;
 }
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Histograms of one model.
 class ModelHistograms : public ModelMetrics {
@@ -371,8 +374,34 @@ class Metrics::Impl {
     AddCount(model, "adit_engine_steps_total", "Passes", stats.passes, out);
   }
 
+  // What steps were made of, and where their time went.
   static void AddSteps(const ModelFigures& model, std::vector<MetricFamily>& out) {
     const engine::EngineStats& stats = *model.engine;
+    const sched::SchedulerCounters& steps = stats.scheduler;
+    ClientMetric tokens;
+    tokens.histogram.sample_count = static_cast<uint64_t>(steps.steps);
+    tokens.histogram.sample_sum = static_cast<double>(steps.step_tokens);
+    uint64_t up_to = 0;
+    for (size_t i = 0; i < steps.steps_by_tokens.size(); ++i) {
+      up_to += static_cast<uint64_t>(steps.steps_by_tokens[i]);
+      const bool bounded = i < sched::kStepTokenBounds.size();
+      tokens.histogram.bucket.push_back(
+          {.cumulative_count = up_to,
+           .upper_bound = bounded ? static_cast<double>(sched::kStepTokenBounds[i]) : kInfinity});
+    }
+    Add(model.model, "adit_iteration_tokens", "Tokens of a step, of prompts and answers", MetricType::Histogram,
+        std::move(tokens), out);
+    AddGauge(model.model, "adit_batch_size", "Sequences of the last step",
+             static_cast<double>(steps.last_step_sequences), out);
+    AddGauge(model.model, "adit_busy_sequences_per_step", "Sequences of a step, mean",
+             static_cast<double>(steps.step_sequences) / static_cast<double>(std::max<int64_t>(1, steps.steps)), out);
+    AddGauge(model.model, "adit_n_tokens_max", "Tokens of the longest sequence so far",
+             static_cast<double>(steps.longest_sequence), out);
+    ClientMetric masks;
+    masks.counter.value = stats.mask_seconds;
+    Add(model.model, "adit_grammar_mask_seconds_total",
+        "Processor time in which grammars said which tokens may come, a part of the phase sample", MetricType::Counter,
+        std::move(masks), out);
     const std::pair<const char*, double> phases[] = {
         {"plan", stats.plan_seconds}, {"model", stats.model_seconds}, {"sample", stats.sample_seconds}};
     for (const auto& [phase, seconds] : phases) {

@@ -27,6 +27,7 @@ constexpr Name kNames[] = {{"adit_num_requests_running", "vllm:num_requests_runn
                            {"adit_generation_tokens_total", "vllm:generation_tokens_total"},
                            {"adit_prefix_cache_queries_total", "vllm:prefix_cache_queries_total"},
                            {"adit_prefix_cache_hits_total", "vllm:prefix_cache_hits_total"},
+                           {"adit_iteration_tokens", "vllm:iteration_tokens_total"},
                            {"adit_num_preemptions_total", "vllm:num_preemptions_total"},
                            {"adit_request_success_total", "vllm:request_success_total"},
                            {"adit_time_to_first_token_seconds", "vllm:time_to_first_token_seconds"},

@@ -49,6 +49,31 @@ def test_panels_lie_side_by_side():
     assert len({panel["id"] for panel in board["panels"]}) == len(places)
 
 
+def test_steps_are_told_by_what_they_are_made_of(server):
+    lines = server.ask("GET", "/metrics")[2].decode().splitlines()
+    figures = {re.sub(r"model(_name)?=\"[^\"]*\",?|,?engine=\"0\"|[{}]", "", series): float(value)
+               for series, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))}
+    steps = figures["adit_engine_steps_total"]
+    # Three answers of 12 tokens, one after the other; the last token of each takes part in no step.
+    computed = figures["adit_prompt_tokens_total"] + figures["adit_generation_tokens_total"] - 3
+    assert figures["adit_iteration_tokens_count"] == steps and figures["adit_iteration_tokens_sum"] == computed
+    assert figures['adit_iteration_tokens_bucketle="1"'] >= 33
+    assert figures['adit_iteration_tokens_bucketle="+Inf"'] == figures["vllm:iteration_tokens_total_count"] == steps
+    assert figures["adit_batch_size"] == figures["adit_busy_sequences_per_step"] == 1
+    assert figures["adit_n_tokens_max"] >= 12
+    assert figures["adit_grammar_mask_seconds_total"] == 0
+
+
+def test_masks_of_grammars_take_time(adit, tiny_gguf, tmp_path):
+    with Server(adit, tiny_gguf, tmp_path) as own:
+        own.wait_ready()
+        answer = own.ask("POST", "/v1/completions", {"prompt": "x", "max_tokens": 4, "guided_regex": "[x-z]+"})
+        if b"not_supported" in answer[2]:
+            pytest.skip("this build has no XGrammar")
+        assert answer[0] == 200, answer
+        assert own.metric("adit_grammar_mask_seconds_total") > 0
+
+
 def test_figures_come_as_openmetrics_to_who_asks_for_it(server):
     _, headers, raw = server.ask("GET", "/metrics", headers={"Accept": "application/openmetrics-text;version=1.0.0,text/plain"})
     assert headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
