@@ -117,6 +117,7 @@ TEST(CommandLine, RunTakesItsFlags) {
                                                   "10",
                                                   "--threads",
                                                   "2",
+                                                  "--no-bind-threads",
                                                   "--isa",
                                                   "ref",
                                                   "--kv-type",
@@ -140,6 +141,7 @@ TEST(CommandLine, RunTakesItsFlags) {
   EXPECT_EQ(options.context_length, 4096);
   EXPECT_EQ(options.max_tokens, 10);
   EXPECT_EQ(options.engine.threads, 2);
+  EXPECT_FALSE(options.engine.bind_threads);
   EXPECT_EQ(options.engine.isa, "ref");
   EXPECT_EQ(options.engine.kv_type, "f32");
   EXPECT_TRUE(options.raw && options.verbose && options.ignore_eos);

@@ -1,5 +1,6 @@
 """adit bench: loads, reports, and what the ledger says."""
 import json
+import os
 
 import pytest
 
@@ -93,6 +94,9 @@ def test_what_each_technique_is_worth_to_a_stream(adit, tiny_gguf):
     assert [row["n_gen"] for row in of["passes"]] == [0] and [row["n_gen"] for row in of["wanted_logits"]] == [0]
     assert len({row["tokens_per_s"] for row in rows if row["n_gen"] == 4}) == 1  # one run with all of them
     assert b"| huge_pages " in adit.ok("bench", "model", tiny_gguf, "-p", "8", "-n", "0", "-t", "1", "-r", "1", "--ablate")
+    cpus = len(os.sched_getaffinity(0))
+    ledger = adit.ok("bench", "model", tiny_gguf, "-p", "8", "-n", "0", "-t", str(cpus), "-r", "1", "--ablate")
+    assert (b"| bound_threads " in ledger) == (cpus > 1), "a thread for each CPU is bound to it"
 
 
 def test_a_start(adit, tiny_gguf):
