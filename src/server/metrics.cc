@@ -235,7 +235,8 @@ class Metrics::Impl {
     metric.gauge.value = value;
     Add(model, name, help, MetricType::Gauge, std::move(metric), out);
   }
-  static void AddCount(const std::string& model, const char* name, const char* help, int64_t value,
+  template <typename Number>
+  static void AddCount(const std::string& model, const char* name, const char* help, Number value,
                        std::vector<MetricFamily>& out) {
     ClientMetric metric;
     metric.counter.value = static_cast<double>(value);
@@ -286,9 +287,7 @@ class Metrics::Impl {
   // Of the process and the machine.
   void AddHost(const MetricsNow& now, std::vector<MetricFamily>& out) const {
     const HostFigures& host = now.host;
-    ClientMetric cpu;
-    cpu.counter.value = host.cpu_seconds;
-    Add(model_, "process_cpu_seconds_total", "Processor time used", MetricType::Counter, std::move(cpu), out);
+    AddCount(model_, "process_cpu_seconds_total", "Processor time used", host.cpu_seconds, out);
     Gauge("process_start_time_seconds", "When the process began, since the epoch", host.start_time_s, out);
     Gauge("process_virtual_memory_bytes", "Addresses taken", static_cast<double>(host.virtual_bytes), out);
     Gauge("process_open_fds", "Open files and sockets", static_cast<double>(host.open_files), out);
@@ -326,10 +325,7 @@ class Metrics::Impl {
           "At which memory was read when the server began, and at which steps have read weights since",
           MetricType::Gauge, std::move(bandwidth), out);
     }
-    ClientMetric total;
-    total.counter.value = read;
-    Add(now.model, "adit_weight_read_bytes_total", "Bytes of weights that steps have read", MetricType::Counter,
-        std::move(total), out);
+    AddCount(now.model, "adit_weight_read_bytes_total", "Bytes of weights that steps have read", read, out);
     ClientMetric ratio = WithLabel("phase", "step");
     ratio.gauge.value = rate / peak_bytes_per_s;
     Add(now.model, "adit_roofline_ratio", "Share of the measured memory speed that steps have reached",
@@ -350,10 +346,8 @@ class Metrics::Impl {
     AddCount(now.model, "adit_grammars_compiled_total", "Grammars compiled", now.grammars_compiled, out);
     AddCount(now.model, "adit_grammar_cache_hits_total", "Grammars that had been compiled before",
              now.grammar_cache_hits, out);
-    ClientMetric seconds;
-    seconds.counter.value = now.grammar_compile_seconds;
-    Add(now.model, "adit_grammar_compile_seconds_total", "Time that compiling them took", MetricType::Counter,
-        std::move(seconds), out);
+    AddCount(now.model, "adit_grammar_compile_seconds_total", "Time that compiling them took",
+             now.grammar_compile_seconds, out);
     AddGauge(now.model, "adit_tenant_lag_tokens", "Greatest difference in service of tenants that wait",
              stats.fairness_gap, out);
   }
@@ -397,11 +391,9 @@ class Metrics::Impl {
              static_cast<double>(steps.step_sequences) / static_cast<double>(std::max<int64_t>(1, steps.steps)), out);
     AddGauge(model.model, "adit_n_tokens_max", "Tokens of the longest sequence so far",
              static_cast<double>(steps.longest_sequence), out);
-    ClientMetric masks;
-    masks.counter.value = stats.mask_seconds;
-    Add(model.model, "adit_grammar_mask_seconds_total",
-        "Processor time in which grammars said which tokens may come, a part of the phase sample", MetricType::Counter,
-        std::move(masks), out);
+    AddCount(model.model, "adit_grammar_mask_seconds_total",
+             "Processor time in which grammars said which tokens may come, a part of the phase sample",
+             stats.mask_seconds, out);
     const std::pair<const char*, double> phases[] = {
         {"plan", stats.plan_seconds}, {"model", stats.model_seconds}, {"sample", stats.sample_seconds}};
     for (const auto& [phase, seconds] : phases) {
