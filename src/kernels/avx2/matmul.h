@@ -4,20 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/matmul.h"
+#include "kernels/generic/product.h"
 #include "tensor/dtype.h"
 
-// The matrix products of this set. Members are defined and instantiated for plain types in matmul_f32.cc, for blocks of
+// The matrix products of this set. Defined and instantiated for plain types in matmul_f32.cc, for blocks of
 // 32 columns in matmul_q8_32.cc, for FP8 in matmul_fp8.cc, for blocks of 256 in matmul_q8_256.cc, for types of few
 // values in matmul_q8_few.cc and for those that index a grid in matmul_q8_grid.cc.
 namespace adit::kernels::avx2 {
 
 template <DType kType>
-struct Product {
-  static size_t PanelBytes(int64_t num_cols) noexcept;
-  static void Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept;
-  static void Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept;
-};
+struct Matmul;
 
 // Rows of a panel: four vectors of floats, so that one token alone makes four independent sums; two of codes.
 inline constexpr int kPlainPanelRows = 32;
@@ -27,11 +23,8 @@ template <DType kType>
 constexpr WeightKernels KernelsOf() {
   // With float activations.
   constexpr bool kPlain = kType == DType::kF32 || kType == DType::kF16 || kType == DType::kBF16 || kType == DType::kFp8;
-  return {.activation = kPlain ? ActivationFormat::kF32 : ActivationFormat::kQ8,
-          .panel_rows = kPlain ? kPlainPanelRows : kBlockPanelRows,
-          .panel_bytes = Product<kType>::PanelBytes,
-          .pack = Product<kType>::Pack,
-          .matmul = Product<kType>::Multiply};
+  return generic::KernelsOf<Matmul<kType>>(kPlain ? ActivationFormat::kF32 : ActivationFormat::kQ8,
+                                           kPlain ? kPlainPanelRows : kBlockPanelRows);
 }
 
 }  // namespace adit::kernels::avx2

@@ -3,32 +3,24 @@
 #include "kernels/avx2/matmul.h"
 #include "kernels/avx2/vec_q8.h"
 #include "kernels/generic/matmul_codec_256.h"
+#include "kernels/generic/product_functions.h"
 
 namespace adit::kernels::avx2 {
 
 static_assert(VecQ8::kRows == kBlockPanelRows);
 
 template <DType kType>
-using Blocks = generic::MatmulQ8<VecQ8, generic::Codec<kType, VecQ8>>;
-
-template <DType kType>
-size_t Product<kType>::PanelBytes(int64_t num_cols) noexcept {
-  return Blocks<kType>::PanelBytes(num_cols);
-}
-template <DType kType>
-void Product<kType>::Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  Blocks<kType>::Pack(args, panel_begin, panel_end);
-}
-template <DType kType>
-void Product<kType>::Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  Blocks<kType>::Multiply(args, panel_begin, panel_end);
-}
-
-template struct Product<DType::kQ2_K>;
-template struct Product<DType::kQ3_K>;
-template struct Product<DType::kQ4_K>;
-template struct Product<DType::kQ5_K>;
-template struct Product<DType::kQ6_K>;
-template struct Product<DType::kIQ4_XS>;
+struct Matmul : generic::MatmulQ8<VecQ8, generic::Codec<kType, VecQ8>> {};
 
 }  // namespace adit::kernels::avx2
+
+namespace adit::kernels::generic {
+
+template struct Product<avx2::Matmul<DType::kQ2_K>>;
+template struct Product<avx2::Matmul<DType::kQ3_K>>;
+template struct Product<avx2::Matmul<DType::kQ4_K>>;
+template struct Product<avx2::Matmul<DType::kQ5_K>>;
+template struct Product<avx2::Matmul<DType::kQ6_K>>;
+template struct Product<avx2::Matmul<DType::kIQ4_XS>>;
+
+}  // namespace adit::kernels::generic

@@ -2,22 +2,17 @@
 
 #include "kernels/avx512/matmul.h"
 #include "kernels/avx512/plain_shape.h"
+#include "kernels/generic/product_functions.h"
 
 namespace adit::kernels::avx512 {
 
-using Fp8 = generic::MatmulFp8<PlainShape>;
-
 template <>
-size_t Product<DType::kFp8>::PanelBytes(int64_t num_cols) noexcept {
-  return Fp8::PanelBytes(num_cols);
-}
-template <>
-void Product<DType::kFp8>::Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  Fp8::Pack(args, panel_begin, panel_end);
-}
-template <>
-void Product<DType::kFp8>::Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  Fp8::Multiply(args, panel_begin, panel_end);
-}
+struct Matmul<DType::kFp8> : generic::MatmulFp8<PlainShape> {};
 
 }  // namespace adit::kernels::avx512
+
+namespace adit::kernels::generic {
+
+template struct Product<avx512::Matmul<DType::kFp8>>;
+
+}  // namespace adit::kernels::generic

@@ -3,6 +3,7 @@
 #include "kernels/avx512bf16/matmul.h"
 #include "kernels/avx512bf16/pair_product.h"
 #include "kernels/generic/matmul_fp8.h"
+#include "kernels/generic/product_functions.h"
 
 namespace adit::kernels::avx512bf16 {
 
@@ -67,19 +68,13 @@ struct PairedFp8 {
 };
 static_assert(PairShape::kVecs == 2);
 
-using Fp8 = generic::MatmulFp8<PairShape, PairedFp8>;
-
 template <>
-size_t Product<DType::kFp8>::PanelBytes(int64_t num_cols) noexcept {
-  return Fp8::PanelBytes(num_cols);
-}
-template <>
-void Product<DType::kFp8>::Pack(const PackArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  Fp8::Pack(args, panel_begin, panel_end);
-}
-template <>
-void Product<DType::kFp8>::Multiply(const MatmulArgs& args, int64_t panel_begin, int64_t panel_end) noexcept {
-  Fp8::Multiply(args, panel_begin, panel_end);
-}
+struct Matmul<DType::kFp8> : generic::MatmulFp8<PairShape, PairedFp8> {};
 
 }  // namespace adit::kernels::avx512bf16
+
+namespace adit::kernels::generic {
+
+template struct Product<avx512bf16::Matmul<DType::kFp8>>;
+
+}  // namespace adit::kernels::generic

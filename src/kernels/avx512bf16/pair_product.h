@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "kernels/avx512/plain_shape.h"
 #include "kernels/avx512/vec_f32.h"
 #include "kernels/avx512bf16/matmul.h"
 
@@ -44,14 +45,9 @@ struct PairProduct {
   }
 };
 
-// As the tiles of plain types in avx512/matmul_f32.cc: a step is two columns and takes the registers of one.
-struct PairShape {
-  using F32 = VecF32;
-  static constexpr int kVecs = kPanelRows / VecF32::kLanes;
-  static constexpr int kTiles[] = {12, 8, 4, 2, 1};
-  static constexpr int kWholeTokens = 12;
-  static constexpr int kDirectTokens = 4;
-};
+// A step is two columns and takes the registers of one.
+using PairShape = avx512::PlainShape;
+static_assert(kPanelRows == avx512::kPlainPanelRows);
 
 }  // namespace adit::kernels::avx512bf16
 

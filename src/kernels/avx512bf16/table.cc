@@ -6,11 +6,7 @@ namespace {
 
 template <DType kType>
 constexpr WeightKernels KernelsOf() {
-  return {.activation = ActivationFormat::kBF16,
-          .panel_rows = kPanelRows,
-          .panel_bytes = Product<kType>::PanelBytes,
-          .pack = Product<kType>::Pack,
-          .matmul = Product<kType>::Multiply};
+  return generic::KernelsOf<Matmul<kType>>(ActivationFormat::kBF16, kPanelRows);
 }
 
 constexpr KernelTable MakeTable() {

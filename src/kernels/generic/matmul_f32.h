@@ -211,15 +211,21 @@ class MatmulF32 {
     }
   }
 
-  static void MultiplyStretch(const Stored* weights, const Stored* next, const float* x, int64_t num_steps,
-                              int64_t num_tokens, float* sums) {
+  // body(Index<tokens>(), token) for tiles of tokens that make up num_tokens, the largest first.
+  template <class Body>
+  [[gnu::always_inline]] static void ForTiles(int64_t num_tokens, Body&& body) {
     int64_t token = 0;
     Unroll<sizeof(V::kTiles) / sizeof(V::kTiles[0])>([&](auto i) ADIT_INLINE_LAMBDA {
       constexpr int kTile = V::kTiles[i.value];
-      for (; num_tokens - token >= kTile; token += kTile) {
-        StretchTile<kTile>(weights, token == 0 ? next : nullptr, x + token * kStretchSteps, num_steps,
-                           sums + token * kRows);
-      }
+      for (; num_tokens - token >= kTile; token += kTile) body(Index<kTile>(), token);
+    });
+  }
+
+  static void MultiplyStretch(const Stored* weights, const Stored* next, const float* x, int64_t num_steps,
+                              int64_t num_tokens, float* sums) {
+    ForTiles(num_tokens, [&](auto tile, int64_t token) ADIT_INLINE_LAMBDA {
+      StretchTile<tile.value>(weights, token == 0 ? next : nullptr, x + token * kStretchSteps, num_steps,
+                              sums + token * kRows);
     });
   }
 

@@ -212,12 +212,8 @@ class MatmulFp8 : MatmulF32<V, typename W::Product> {
 
   static void MultiplyBlock(const std::byte* block, const Stored* weights, const float* x, int64_t num_tokens,
                             float* sums) {
-    int64_t token = 0;
-    Unroll<sizeof(V::kTiles) / sizeof(V::kTiles[0])>([&](auto i) ADIT_INLINE_LAMBDA {
-      constexpr int kTile = V::kTiles[i.value];
-      for (; num_tokens - token >= kTile; token += kTile) {
-        BlockTile<kTile>(block, weights, x + token * Base::kStretchSteps, sums + token * kRows);
-      }
+    Base::ForTiles(num_tokens, [&](auto tile, int64_t token) ADIT_INLINE_LAMBDA {
+      BlockTile<tile.value>(block, weights, x + token * Base::kStretchSteps, sums + token * kRows);
     });
   }
 
