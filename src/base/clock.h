@@ -17,6 +17,19 @@ inline double UnixSeconds() {
 }
 inline int64_t WholeUnixSeconds() { return static_cast<int64_t>(UnixSeconds()); }
 
+// Adds the time that it lives to a sum of seconds, which outlives it.
+class SecondsAdder {
+ public:
+  explicit SecondsAdder(double& sum) : sum_(sum), start_(SteadySeconds()) {}
+  ~SecondsAdder() { sum_ += SteadySeconds() - start_; }
+  SecondsAdder(const SecondsAdder&) = delete;
+  SecondsAdder& operator=(const SecondsAdder&) = delete;
+
+ private:
+  double& sum_;
+  const double start_;
+};
+
 }  // namespace adit
 
 #endif  // ADIT_BASE_CLOCK_H_

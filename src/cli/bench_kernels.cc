@@ -43,8 +43,8 @@ Result<std::vector<DType>> TypesOf(const BenchKernelsOptions& options, const ker
   return types;
 }
 
-plan::PassWork WorkOf(const plan::MatmulTime& time, kernels::ActivationFormat activation) {
-  plan::PassWork work{.weight_bytes = time.weight_bytes};
+plan::Work WorkOf(const plan::MatmulTime& time, kernels::ActivationFormat activation) {
+  plan::Work work{.bytes = time.weight_bytes};
   switch (activation) {
     case kernels::ActivationFormat::kF32:
       work.f32_ops = time.ops;
@@ -75,7 +75,7 @@ Status MeasureAll(const BenchKernelsOptions& options, const kernels::KernelTable
             const plan::MatmulTime time,
             plan::TimeMatmul(*team, kernels,
                              {.dtype = type, .num_rows = num_rows, .num_cols = num_cols, .num_tokens = num_tokens}));
-        const plan::PassWork work = WorkOf(time, activation);
+        const plan::Work work = WorkOf(time, activation);
         const double least = plan::LeastSeconds(work, limits);
         report.rows.push_back({std::string("matmul"), std::string(Traits(type).name),
                                fmt::format("{}x{}", num_rows, num_cols), num_tokens, static_cast<int64_t>(num_threads),

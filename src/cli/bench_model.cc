@@ -66,7 +66,7 @@ namespace {
 
 // What a test has to read and compute, in all its passes.
 struct TestWork {
-  plan::PassWork work;
+  plan::Work work;
   double least_seconds = 0.0;
 };
 
@@ -74,7 +74,7 @@ TestWork WorkOfTest(const ModelTest& test, const engine::ModelRunner& runner, co
   const engine::LoadedModel& model = runner.model();
   TestWork all;
   const auto add = [&](const std::vector<plan::PassRows>& rows) {
-    const plan::PassWork pass = plan::WorkOf(model.spec(), model.weights(), runner.layout(), rows);
+    const plan::Work pass = plan::WorkOf(model.spec(), model.weights(), runner.layout(), rows).Total();
     all.work += pass;
     all.least_seconds += plan::LeastSeconds(pass, limits);
   };
@@ -101,10 +101,10 @@ void AddRows(const std::vector<ModelTest>& tests, const engine::ModelRunner& run
     const TestWork work = WorkOfTest(test, runner, limits);
     const auto tokens = static_cast<double>(test.tokens());
     const double seconds = tokens / spread.median;
-    const bool by_memory = work.work.bytes() / limits.read_bytes_per_s >= work.least_seconds * 0.999;
+    const bool by_memory = work.work.bytes / limits.read_bytes_per_s >= work.least_seconds * 0.999;
     report.rows.push_back(
         {model.path(), test.num_prompt, test.num_gen, test.depth, test.batch, static_cast<int64_t>(model.num_threads()),
-         std::string(model.kernels().name), spread.median, spread.least, spread.most, work.work.bytes() / tokens,
+         std::string(model.kernels().name), spread.median, spread.least, spread.most, work.work.bytes / tokens,
          work.work.ops() / tokens, work.least_seconds > 0.0 ? TableCell(work.least_seconds / seconds) : TableCell(),
          work.least_seconds > 0.0 ? TableCell(std::string(by_memory ? "memory" : "multipliers")) : TableCell()});
   }

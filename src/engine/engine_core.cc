@@ -462,8 +462,10 @@ EngineStats EngineCore::stats() const {
   return {.num_running = scheduler_->num_running(),
           .num_waiting = scheduler_->num_waiting(),
           .num_requests = static_cast<int64_t>(requests_.size()),
+          .num_paused = static_cast<int64_t>(paused_.size()),
           .scheduler = scheduler_->counters(),
           .prefix_cache = scheduler_->prefix_tree().stats(),
+          .page_times = scheduler_->prefix_tree().page_times(),
           .pages = scheduler_->page_use(),
           .fairness_gap = scheduler_->fair_share().gap(),
           .fairness_bound = scheduler_->fair_share().bound(),
@@ -473,6 +475,8 @@ EngineStats EngineCore::stats() const {
           .model_seconds = model_seconds_,
           .sample_seconds = sample_seconds_,
           .mask_seconds = mask_seconds_,
+          .work = runner_->work(),
+          .op_seconds = runner_->op_seconds(),
           .last_step_s = last_step_s_,
           .queue_seconds = scheduler_->EstimatedQueueSeconds()};
 }

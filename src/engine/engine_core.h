@@ -21,8 +21,10 @@ struct EngineStats {
   int64_t num_running = 0;
   int64_t num_waiting = 0;
   int64_t num_requests = 0;  // that have not ended, paused ones included
+  int64_t num_paused = 0;    // whose readers are slow
   sched::SchedulerCounters scheduler;
   kv::PrefixTreeStats prefix_cache;
+  kv::PageTimeStats page_times;  // of those in the prefix cache
   sched::PageUse pages;
   double fairness_gap = 0.0;  // of the counters of waiting tenants (sched::FairShare)
   double fairness_bound = 0.0;
@@ -32,6 +34,8 @@ struct EngineStats {
   double model_seconds = 0.0;
   double sample_seconds = 0.0;
   double mask_seconds = 0.0;   // grammars' part of it, of all workers together
+  plan::PassWork work;         // what steps had to read and compute,
+  nn::OpSeconds op_seconds{};  // and where their model_seconds went
   double last_step_s = 0.0;    // when the last step ended
   double queue_seconds = 0.0;  // estimate for a request that came now
 };

@@ -55,6 +55,26 @@ class EngineCoreTest : public testing::Test {
   std::unique_ptr<LoadedModel> model_;
 };
 
+TEST_F(EngineCoreTest, TellsWhatStepsReadAndComputedAndWhereTheirTimeWent) {
+  TestEngine engine(*model_, Options());
+  engine.Add(Greedy(Prompt(9), 3));
+  engine.RunAll();
+  const EngineStats stats = engine.core().stats();
+  double seconds = 0.0;
+  for (const double part : stats.op_seconds) {
+    EXPECT_GT(part, 0.0);
+    seconds += part;
+  }
+  EXPECT_LE(seconds, stats.model_seconds);
+  // The prompt, and each token but the last, which takes part in no step.
+  const models::ModelWeights& weights = model_->weights();
+  EXPECT_EQ(stats.work.linear.bytes, 3.0 * static_cast<double>(weights.layer_products.weight_bytes));
+  EXPECT_EQ(stats.work.output.bytes, 3.0 * static_cast<double>(weights.output_products.weight_bytes));
+  const models::ProductCount& products = weights.layer_products;
+  EXPECT_EQ(stats.work.linear.ops(), 2.0 * 11.0 * static_cast<double>(products.q8 + products.bf16 + products.f32));
+  EXPECT_GT(stats.work.attention.ops(), 0.0);
+}
+
 TEST_F(EngineCoreTest, AnswersAreThoseOfTheModelAlone) {
   TestEngine engine(*model_, Options());
   std::vector<int64_t> ids;

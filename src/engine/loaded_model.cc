@@ -2,9 +2,9 @@
 
 #include <malloc.h>
 
-#include <chrono>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/error.h"
 #include "engine/model_tokenizer.h"
@@ -34,8 +34,12 @@ void ReturnMemory(const formats::GgufFile& file) {
 }  // namespace
 
 Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<LoadedModel> model(new LoadedModel());
+  double last_s = SteadySeconds();
+  const auto end_phase = [&](const char* name) {
+    const double now_s = SteadySeconds();
+    model->load_phases_.emplace_back(name, now_s - std::exchange(last_s, now_s));
+  };
   ADIT_ASSIGN_OR_RETURN(model->kernels_, kernels::SelectKernels(options.isa));
   ADIT_ASSIGN_OR_RETURN(std::unique_ptr<formats::GgufFile> file, models::OpenModelFiles(options.path));
   if (options.weight_types) {
@@ -44,10 +48,12 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
   model->file_ = std::move(file);
   const formats::GgufMetadata& metadata = model->file_->metadata();
   ADIT_ASSIGN_OR_RETURN(model->spec_, models::SpecFromGguf(*model->file_));
+  end_phase("files");
   ADIT_ASSIGN_OR_RETURN(model->tokenizer_, OpenTokenizer(*model->file_));
   model->grammars_ = std::make_unique<grammar::Compiler>(*model->tokenizer_);
   ADIT_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->spec_, *model->tokenizer_));
   ADIT_ASSIGN_OR_RETURN(model->chat_template_, metadata.StringOr("tokenizer.chat_template", ""));
+  end_phase("tokenizer");
   ADIT_ASSIGN_OR_RETURN(model->team_,
                         WorkerTeam::Create(options.num_threads > 0 ? options.num_threads : NumAvailableCpus(),
                                            options.bind_threads ? Placement::kBound : Placement::kFree));
@@ -56,8 +62,14 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::Load(const LoadOptions& option
                                             options.activation_terms.value_or(models::ActivationTermsFor(model->spec_)),
                                             options.progress));
   ReturnMemory(*model->file_);
-  model->load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  end_phase("weights");
   return model;
+}
+
+double LoadedModel::load_seconds() const {
+  double seconds = 0.0;
+  for (const auto& [name, phase_seconds] : load_phases_) seconds += phase_seconds;
+  return seconds;
 }
 
 }  // namespace adit::engine

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "adit/status.h"
 #include "base/worker_team.h"
@@ -49,7 +51,9 @@ class LoadedModel {
   int num_threads() const { return team_->size(); }
   // The chat template of the file, empty where it has none.
   std::string_view chat_template() const { return chat_template_; }
-  double load_seconds() const { return load_seconds_; }
+  // What loading took, in seconds: "files" (opened, their header read), "tokenizer" and "weights" (packed).
+  const std::vector<std::pair<const char*, double>>& load_phases() const { return load_phases_; }
+  double load_seconds() const;
 
  private:
   LoadedModel() = default;
@@ -62,7 +66,7 @@ class LoadedModel {
   std::unique_ptr<WorkerTeam> team_;
   models::ModelWeights weights_;
   std::string chat_template_;
-  double load_seconds_ = 0.0;
+  std::vector<std::pair<const char*, double>> load_phases_;
 };
 
 }  // namespace adit::engine

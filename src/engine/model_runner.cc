@@ -139,19 +139,23 @@ void ModelRunner::AddRows(const StepRows& step, int64_t num_tokens, int64_t done
   const auto tokens = step.tokens.subspan(static_cast<size_t>(done), static_cast<size_t>(num_tokens));
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   const bool holds_last = done + num_tokens == static_cast<int64_t>(step.tokens.size());
-  if (step.logits == LogitsWanted::kNone || (step.logits == LogitsWanted::kLast && !holds_last)) return;
-  for (int64_t row = step.logits == LogitsWanted::kAll ? 0 : num_tokens - 1; row < num_tokens; ++row) {
-    logit_rows_.push_back(row_begin + row);
-  }
+  const int64_t num_logits = step.logits == LogitsWanted::kAll                  ? num_tokens
+                             : step.logits == LogitsWanted::kLast && holds_last ? 1
+                                                                                : 0;
+  for (int64_t row = num_tokens - num_logits; row < num_tokens; ++row) logit_rows_.push_back(row_begin + row);
+  pass_rows_.push_back(
+      {.num_tokens = num_tokens, .first_position = rows_.back().first_position, .num_logits = num_logits});
 }
 
 // Runs the present pass and begins another; returns how many logits it has written.
 int64_t ModelRunner::RunPass(float* logits) {
   const int64_t num_logits = static_cast<int64_t>(logit_rows_.size()) * model_.spec().vocab_size;
   forward_->Run({.tokens = tokens_, .sequences = rows_, .logit_rows = logit_rows_}, kv_memory_.data(), logits);
+  work_ += plan::WorkOf(model_.spec(), model_.weights(), layout_, pass_rows_);
   tokens_.clear();
   rows_.clear();
   logit_rows_.clear();
+  pass_rows_.clear();
   return num_logits;
 }
 

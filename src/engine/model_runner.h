@@ -17,6 +17,8 @@
 #include "kv/sequence_pages.h"
 #include "models/forward.h"
 #include "nn/kv_cache.h"
+#include "nn/op_times.h"
+#include "plan/model_work.h"
 
 namespace adit::engine {
 
@@ -76,6 +78,9 @@ class ModelRunner {
   int64_t kv_capacity_tokens() const;
   size_t kv_bytes_per_token() const { return layout_.bytes_per_token(); }
   size_t scratch_bytes() const { return forward_->scratch_bytes(); }
+  // What all passes so far had to read and compute, and where their time went.
+  const plan::PassWork& work() const { return work_; }
+  const nn::OpSeconds& op_seconds() const { return forward_->op_seconds(); }
   const nn::KvLayout& layout() const { return layout_; }
   kernels::KvType k_type() const { return layout_.k_type(); }
   kernels::KvType v_type() const { return layout_.v_type(); }
@@ -114,8 +119,10 @@ class ModelRunner {
   // Of the present pass; kept so that a steady state allocates nothing.
   std::vector<int32_t> tokens_;
   std::vector<nn::SequenceRows> rows_;
+  std::vector<plan::PassRows> pass_rows_;  // the same for work_
   std::vector<int64_t> logit_rows_;
   std::vector<float> logits_;
+  plan::PassWork work_;
 };
 
 }  // namespace adit::engine

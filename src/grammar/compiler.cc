@@ -362,7 +362,7 @@ class Compiler::Impl::Core : public std::enable_shared_from_this<Core> {
         --num_lost_;
         return;
       }
-      stats_.compile_seconds += SteadySeconds() - running_since_s_;
+      stats_.compile_seconds.Observe(SteadySeconds() - running_since_s_);
       running_ = nullptr;
       ++(result.ok() ? stats_.num_compiled : stats_.num_failed);
       if (result.ok()) Keep(job.spec, *result);

@@ -1,6 +1,7 @@
 #ifndef ADIT_GRAMMAR_COMPILER_H_
 #define ADIT_GRAMMAR_COMPILER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "adit/grammar.h"
 #include "adit/status.h"
+#include "base/histogram.h"
 #include "tokenizer/tokenizer.h"
 
 namespace adit::grammar {
@@ -22,11 +24,15 @@ struct CompilerLimits {
   int max_lost = 2;                              // that went over their time and have not ended yet
 };
 
+// Bounds of the classes that times of compilations are counted in.
+inline constexpr std::array<double, 13> kCompileSecondBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                                0.25,  0.5,    1.0,   2.5,  5.0,   10.0};
+
 struct CompilerStats {
   int64_t num_compiled = 0;
   int64_t num_failed = 0;
   int64_t num_cache_hits = 0;
-  double compile_seconds = 0.0;
+  Histogram<kCompileSecondBounds> compile_seconds;  // of each
   size_t cache_bytes = 0;
 };
 

@@ -20,6 +20,7 @@ PrefixTree::PrefixTree(BlockPool& pool, PrefixTreeOptions options)
       windows_(std::move(options.windows)),
       any_window_(std::ranges::any_of(windows_, [](int64_t window) { return window > 0; })),
       hash_(options.hash),
+      times_(pool.num_blocks()),
       locations_(static_cast<size_t>(pool.num_blocks())),
       evicted_(kRememberedEvictions) {
   ADIT_CHECK(block_size_ >= 1 && !windows_.empty() && hash_ != nullptr);
@@ -151,10 +152,12 @@ void PrefixTree::MergePages(PrefixNode& node, std::span<BlockTable> tables) {
         page = pool_.Share(offered);
         pool_.MarkCached(page.id());
         locations_[static_cast<size_t>(page.id())] = {.node = &node, .block = index, .group = group};
+        times_.Come(page.id());
         ++num_blocks_;
         ++stats_.inserted_blocks;
-      } else if (page.id() != offered.id()) {
-        table.Replace(index, pool_.Share(page));
+      } else {
+        times_.EndUse(page.id());
+        if (page.id() != offered.id()) table.Replace(index, pool_.Share(page));
       }
     }
   }

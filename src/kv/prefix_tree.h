@@ -10,6 +10,7 @@
 
 #include "kv/block_pool.h"
 #include "kv/block_table.h"
+#include "kv/page_times.h"
 #include "kv/prefix_match.h"
 #include "kv/recent_hashes.h"
 #include "kv/token_hash.h"
@@ -83,6 +84,9 @@ class PrefixTree {
   // whatever the first two leave. O(1).
   int64_t num_evictable() const { return pool_.num_idle(); }
 
+  // The time of the calls that follow (PageTimes): for page_times alone.
+  void AdvanceTo(double now_s) { times_.AdvanceTo(now_s); }
+
   // Lets everything go, the memory of evictions too; sequences keep what they hold.
   void Clear();
 
@@ -92,6 +96,7 @@ class PrefixTree {
   int64_t block_size() const { return block_size_; }
   int64_t num_groups() const { return static_cast<int64_t>(windows_.size()); }
   const PrefixTreeStats& stats() const { return stats_; }
+  const PageTimeStats& page_times() const { return times_.stats(); }
 
   // Checks invariants 1 to 4 and all that is kept twice. For tests: O(size of the tree).
   void CheckInvariants() const;
@@ -130,7 +135,7 @@ class PrefixTree {
   int64_t FirstNeededBlock(int64_t group, int64_t num_blocks) const;
   Similar FindSimilar(const Path& path, std::span<const int32_t> rest) const;
   bool StoredUnderAnotherSalt(const Path& path, std::span<const int32_t> block) const;
-  void SharePages(const Path& path, PrefixMatch& match) const;
+  void SharePages(const Path& path, PrefixMatch& match);
   void SetMiss(std::span<const int32_t> tokens, const Path& path, int64_t stored_blocks, const Similar& similar,
                PrefixMatch& match) const;
   std::span<const int32_t> Block(std::span<const int32_t> tokens, int64_t index) const;
@@ -153,6 +158,7 @@ class PrefixTree {
   int64_t EvictLastBlock(PrefixNode* leaf);
   int64_t PopBlock(PrefixNode& leaf);
   PrefixNode* RemoveNode(PrefixNode* node);
+  bool EvictPage(BlockHandle& page);
   bool LetGo(BlockHandle& page);
 
   int64_t CheckBlocks(const PrefixNode& node) const;
@@ -165,8 +171,9 @@ class PrefixTree {
   TokenHash hash_;
 
   std::unordered_map<uint64_t, std::unique_ptr<PrefixNode>> roots_;  // by salt; those with children
-  NodeIndex index_;                  // all nodes but roots, by the hash of their path up to their first block
-  NodeIndex first_blocks_;           // the children of roots, by the hash of their first block without the salt
+  NodeIndex index_;         // all nodes but roots, by the hash of their path up to their first block
+  NodeIndex first_blocks_;  // the children of roots, by the hash of their first block without the salt
+  PageTimes times_;
   std::vector<Location> locations_;  // [pool.num_blocks()]; no node where the page is not the tree's
 
   // Leaves by the time of their last use, but for those that Evict found in use: their page's watch brings them back.

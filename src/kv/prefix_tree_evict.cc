@@ -61,7 +61,7 @@ int64_t PrefixTree::EvictWindowedPages(int64_t num_blocks) {
     const Location location = locations_[static_cast<size_t>(next)];
     next = pool_.next_idle(next);
     if (windows_[static_cast<size_t>(location.group)] == 0) continue;
-    LetGo(location.node->page(location.block - location.node->first_block, location.group));
+    EvictPage(location.node->page(location.block - location.node->first_block, location.group));
     ++freed;
   }
   return freed;
@@ -123,7 +123,7 @@ int64_t PrefixTree::PopBlock(PrefixNode& leaf) {
   int64_t freed = 0;
   for (int64_t group = 0; group < num_groups(); ++group) {
     BlockHandle& page = leaf.page(leaf.num_blocks() - 1, group);
-    if (page && LetGo(page)) ++freed;
+    if (page && EvictPage(page)) ++freed;
   }
   evicted_.Add(leaf.hashes.back());
   if (leaf.num_blocks() == 1) {
@@ -149,6 +149,11 @@ PrefixNode* PrefixTree::RemoveNode(PrefixNode* node) {
   }
   AddCandidate(parent);
   return parent;
+}
+
+bool PrefixTree::EvictPage(BlockHandle& page) {
+  times_.Evict(page.id());
+  return LetGo(page);
 }
 
 // Gives the tree's reference to a page back; returns whether that freed it.

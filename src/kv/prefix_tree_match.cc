@@ -146,7 +146,7 @@ PrefixTree::Similar PrefixTree::FindSimilar(const Path& path, std::span<const in
   return similar;
 }
 
-void PrefixTree::SharePages(const Path& path, PrefixMatch& match) const {
+void PrefixTree::SharePages(const Path& path, PrefixMatch& match) {
   match.blocks.resize(windows_.size());
   for (int64_t group = 0; group < num_groups(); ++group) {
     std::vector<BlockHandle>& blocks = match.blocks[static_cast<size_t>(group)];
@@ -154,7 +154,9 @@ void PrefixTree::SharePages(const Path& path, PrefixMatch& match) const {
     const int64_t first_needed = FirstNeededBlock(group, path.num_blocks);
     for (const PrefixNode* node : path.nodes) {
       for (int64_t i = std::max(node->first_block, first_needed); i < node->end_block(); ++i) {
-        blocks[static_cast<size_t>(i)] = pool_.Share(node->page(i - node->first_block, group));
+        const BlockHandle& page = node->page(i - node->first_block, group);
+        blocks[static_cast<size_t>(i)] = pool_.Share(page);
+        times_.Reuse(page.id());
       }
     }
   }

@@ -103,11 +103,15 @@ class ForwardPass::State {
                         .kv_layout = layout_,
                         .kv_pool = kv_pool,
                         .work = work_,
+                        .times = times_,
                         .observer = context_.observer};
+    times_.Begin();
     context_.team.Run([&](Worker& worker) { Forward(worker, pass, ends); });
+    times_.End(ends.logits != nullptr ? nn::Op::kOutput : nn::Op::kNorm);
   }
 
   const nn::Workspace& work() const { return work_; }
+  const nn::OpTimes& times() const { return times_; }
 
  private:
   // Run by every worker (nn/pass.h): embed; for each layer norm, mix, join, norm, feed forward, join; norm; logits.
@@ -125,30 +129,31 @@ class ForwardPass::State {
   const nn::ExecContext context_;
   std::vector<nn::Rope> ropes_;
   nn::Workspace work_;
+  nn::OpTimes times_;
 };
 
 void ForwardPass::State::Forward(Worker& worker, const nn::Pass& pass, const Ends& ends) const {
   Embed(worker, pass, ends.input);
-  worker.Barrier();
+  pass.EndPhase(worker, nn::Op::kEmbed);
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     nn::RunJoin(worker, pass, BeforeMixer(spec_, weights_, i));
-    worker.Barrier();
+    pass.EndPhase(worker, nn::Op::kNorm);
     nn::RunAttentionBlock(worker, pass, i, std::get<nn::AttentionBlockConfig>(spec_.layers[i].mixer),
                           std::get<nn::AttentionBlockWeights>(weights_.layers[i].mixer), ropes_,
                           MixerOutput(spec_, spec_.layers[i]));
-    worker.Barrier();
+    pass.EndPhase(worker, nn::Op::kLinear);
 
     if (spec_.layers[i].feed_forward_input != FeedForwardInput::kAsMixer) {
       nn::RunJoin(worker, pass, BeforeFeedForward(spec_, weights_, i));
-      worker.Barrier();
+      pass.EndPhase(worker, nn::Op::kNorm);
     }
     RunFeedForward(worker, pass, i);
-    worker.Barrier();
+    pass.EndPhase(worker, nn::Op::kLinear);
   }
   if (pass.batch.logit_rows.empty()) return;
   if (const nn::Join last = AfterFeedForward(spec_, weights_, spec_.layers.size() - 1); HasEffect(last)) {
     nn::RunJoin(worker, pass, last);
-    worker.Barrier();
+    pass.EndPhase(worker, nn::Op::kNorm);
   }
   if (ends.hidden != nullptr) HiddenStates(worker, pass, ends.hidden);
   if (ends.logits != nullptr) Logits(worker, pass, ends.logits);
@@ -240,11 +245,11 @@ void ForwardPass::State::Logits(Worker& worker, const nn::Pass& pass, float* log
     }
     nn::QuantizeRow(pass, work_.normed, i);
   }
-  worker.Barrier();
+  pass.EndPhase(worker, nn::Op::kNorm);
   const nn::LinearJob output{.linear = &weights_.output, .out = logits, .out_stride = spec_.vocab_size};
   nn::RunLinears(worker, pass, std::span(&output, 1), work_.normed, num_rows);
   if (spec_.output.softcap == 0.0f) return;
-  worker.Barrier();
+  pass.EndPhase(worker, nn::Op::kOutput);
   const int64_t num_logits = num_rows * spec_.vocab_size;
   for (int64_t piece; (piece = worker.Claim()) * kSoftcapPiece < num_logits;) {
     const int64_t begin = piece * kSoftcapPiece;
@@ -272,6 +277,7 @@ Result<std::unique_ptr<ForwardPass>> ForwardPass::Create(const ModelSpec& spec, 
 
 int64_t ForwardPass::max_tokens() const { return state_->work().max_tokens; }
 size_t ForwardPass::scratch_bytes() const { return state_->work().buffer.size_bytes(); }
+const nn::OpSeconds& ForwardPass::op_seconds() const { return state_->times().seconds(); }
 
 void ForwardPass::Run(const nn::ForwardBatch& batch, std::byte* kv_pool, float* logits) {
   ADIT_CHECK(logits != nullptr || batch.logit_rows.empty());

@@ -11,6 +11,7 @@
 #include "nn/exec_context.h"
 #include "nn/forward_batch.h"
 #include "nn/kv_cache.h"
+#include "nn/op_times.h"
 
 namespace adit::models {
 
@@ -26,6 +27,8 @@ class ForwardPass {
 
   int64_t max_tokens() const;
   size_t scratch_bytes() const;
+  // Where the time of all passes has gone so far.
+  const nn::OpSeconds& op_seconds() const;
 
   // Computes `batch`, writes its keys and values into the pages of `kv_pool` (page 0 of the layout begins there), and
   // the logits of batch.logit_rows into `logits` [num_logit_rows, vocab_size]. Requires: 1 to max_tokens rows, ids

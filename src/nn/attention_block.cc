@@ -75,10 +75,10 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
       LinearJob{.linear = &weights.k, .out = work.k, .out_stride = int64_t{shape.num_kv_heads} * shape.k_dim},
       LinearJob{.linear = &weights.v, .out = work.v, .out_stride = int64_t{shape.num_kv_heads} * shape.v_dim}};
   RunLinears(worker, pass, projections, work.normed, num_tokens);
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kLinear);
 
   PlaceKeys(worker, pass, layer, config, weights, ropes);
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kRope);
 
   const ActivationRows attended = work.attended.Narrowed(int64_t{shape.num_heads} * shape.v_dim);
   Attend(worker, pass.kernels, shape, pass.batch,
@@ -89,10 +89,10 @@ void RunAttentionBlock(Worker& worker, const Pass& pass, size_t layer, const Att
           .out = attended.f32,
           .out_stride = attended.dim},
          work.attention);
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kAttention);
   if (attended.q8 != nullptr) {
     worker.ForRows(num_tokens, [&](int64_t row) { QuantizeRow(pass, attended, row); });
-    worker.Barrier();
+    pass.EndPhase(worker, Op::kAttention);
   }
 
   RunOutputLinear(worker, pass, weights.out, attended, output);

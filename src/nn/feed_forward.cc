@@ -12,7 +12,7 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
       LinearJob{.linear = &weights.gate, .out = work.gate, .out_stride = ffn_dim},
       LinearJob{.linear = &weights.up, .out = work.up, .out_stride = ffn_dim}};
   RunLinears(worker, pass, projections, work.normed, pass.num_tokens());
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kLinear);
 
   const ActivationRows gated = work.gated.Narrowed(ffn_dim);
   worker.ForRows(pass.num_tokens(), [&](int64_t row) {
@@ -23,7 +23,7 @@ void RunGatedFeedForward(Worker& worker, const Pass& pass, const GatedFeedForwar
                       .activation = config.activation});
     QuantizeRow(pass, gated, row);
   });
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kActivation);
 
   RunOutputLinear(worker, pass, weights.down, gated, output);
 }
@@ -33,13 +33,13 @@ void RunPlainFeedForward(Worker& worker, const Pass& pass, const PlainFeedForwar
   const ActivationRows activated = pass.work.gated.Narrowed(config.ffn_dim);
   const LinearJob projection{.linear = &weights.up, .out = activated.f32, .out_stride = config.ffn_dim};
   RunLinears(worker, pass, std::span(&projection, 1), pass.work.normed, pass.num_tokens());
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kLinear);
 
   worker.ForRows(pass.num_tokens(), [&](int64_t row) {
     pass.kernels.activate({.x = activated.Row(row), .num_elements = config.ffn_dim, .activation = config.activation});
     QuantizeRow(pass, activated, row);
   });
-  worker.Barrier();
+  pass.EndPhase(worker, Op::kActivation);
 
   RunOutputLinear(worker, pass, weights.down, activated, output);
 }

@@ -10,11 +10,12 @@
 #include "nn/forward_batch.h"
 #include "nn/kv_cache.h"
 #include "nn/linear.h"
+#include "nn/op_times.h"
 #include "nn/workspace.h"
 
 // The blocks of nn are run by every worker of a team side by side. Between two barriers each piece of work is claimed
 // by one worker, and what a phase reads was written before the last barrier. A block begins and ends inside a phase:
-// the caller puts a barrier before it and after it.
+// the caller ends the phase before it and its last one.
 namespace adit::nn {
 
 // What the blocks of one forward pass share.
@@ -24,9 +25,16 @@ struct Pass {
   const KvLayout& kv_layout;
   std::byte* kv_pool;
   Workspace& work;
+  OpTimes& times;  // worker 0's
   LinearObserver* observer = nullptr;
 
   int64_t num_tokens() const { return static_cast<int64_t>(batch.tokens.size()); }
+
+  // A barrier, after which it is noted that what was done since the last one is `op`. Called by every worker.
+  void EndPhase(Worker& worker, Op op) const {
+    worker.Barrier();
+    if (worker.index() == 0) times.End(op);
+  }
 };
 
 // How a block's output reaches the residual.

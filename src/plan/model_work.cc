@@ -8,12 +8,11 @@ namespace {
 
 // Positions that rows see, all together: each its own and those before, as far as the window reaches.
 double SeenPositions(const PassRows& rows, int64_t window) {
-  double seen = 0.0;
-  for (int64_t i = 0; i < rows.num_tokens; ++i) {
-    const int64_t all = rows.first_position + i + 1;
-    seen += static_cast<double>(window > 0 ? std::min(all, window) : all);
-  }
-  return seen;
+  // The first `growing` rows see one position more than the row before, the others all of the window.
+  const int64_t growing =
+      window > 0 ? std::clamp<int64_t>(window - rows.first_position, 0, rows.num_tokens) : rows.num_tokens;
+  const double mean = static_cast<double>(rows.first_position) + 0.5 * static_cast<double>(growing + 1);
+  return static_cast<double>(growing) * mean + static_cast<double>((rows.num_tokens - growing) * window);
 }
 
 // Positions of the cache that at least one row sees.
@@ -22,7 +21,7 @@ double ReadPositions(const PassRows& rows, int64_t window) {
   return static_cast<double>(window > 0 ? std::min(all, window + rows.num_tokens - 1) : all);
 }
 
-void AddAttention(const models::ModelSpec& spec, const nn::KvLayout& layout, const PassRows& rows, PassWork& work) {
+void AddAttention(const models::ModelSpec& spec, const nn::KvLayout& layout, const PassRows& rows, Work& work) {
   double spec_elements = 0.0;  // of keys and values of one token, all layers together
   for (const nn::CacheSpec& layer : layout.layers()) {
     spec_elements += static_cast<double>(layer.num_kv_heads) * (layer.k_dim + layer.v_dim);
@@ -33,44 +32,59 @@ void AddAttention(const models::ModelSpec& spec, const nn::KvLayout& layout, con
     const auto& shape = std::get<nn::AttentionBlockConfig>(spec.layers[i].mixer).shape;
     const nn::CacheSpec& cache = layout.layers()[i];
     work.f32_ops += 2.0 * shape.num_heads * (shape.k_dim + shape.v_dim) * SeenPositions(rows, cache.window);
-    work.kv_bytes +=
+    work.bytes +=
         bytes_per_element * cache.num_kv_heads * (cache.k_dim + cache.v_dim) * ReadPositions(rows, cache.window);
   }
 }
 
+Work WorkOfProducts(const models::ProductCount& products, int64_t num_tokens) {
+  const double ops = 2.0 * static_cast<double>(num_tokens);
+  return {.bytes = static_cast<double>(products.weight_bytes),
+          .q8_ops = ops * static_cast<double>(products.q8),
+          .bf16_ops = ops * static_cast<double>(products.bf16),
+          .f32_ops = ops * static_cast<double>(products.f32)};
+}
+
 }  // namespace
 
-PassWork& PassWork::operator+=(const PassWork& other) {
-  weight_bytes += other.weight_bytes;
-  kv_bytes += other.kv_bytes;
+Work& Work::operator+=(const Work& other) {
+  bytes += other.bytes;
   q8_ops += other.q8_ops;
   bf16_ops += other.bf16_ops;
   f32_ops += other.f32_ops;
   return *this;
 }
 
+Work PassWork::Total() const {
+  Work total = linear;
+  total += attention;
+  total += output;
+  return total;
+}
+
+PassWork& PassWork::operator+=(const PassWork& other) {
+  linear += other.linear;
+  attention += other.attention;
+  output += other.output;
+  return *this;
+}
+
 PassWork WorkOf(const models::ModelSpec& spec, const models::ModelWeights& weights, const nn::KvLayout& layout,
                 std::span<const PassRows> sequences) {
-  PassWork work{.weight_bytes = static_cast<double>(weights.layer_products.weight_bytes)};
-  double num_tokens = 0.0;
-  double num_logits = 0.0;
+  PassWork work;
+  int64_t num_tokens = 0;
+  int64_t num_logits = 0;
   for (const PassRows& rows : sequences) {
-    num_tokens += static_cast<double>(rows.num_tokens);
-    num_logits += static_cast<double>(rows.num_logits);
-    AddAttention(spec, layout, rows, work);
+    num_tokens += rows.num_tokens;
+    num_logits += rows.num_logits;
+    AddAttention(spec, layout, rows, work.attention);
   }
-  if (num_logits > 0.0) work.weight_bytes += static_cast<double>(weights.output_products.weight_bytes);
-  const auto ops = [&](int64_t models::ProductCount::*products) {
-    return 2.0 * (num_tokens * static_cast<double>(weights.layer_products.*products) +
-                  num_logits * static_cast<double>(weights.output_products.*products));
-  };
-  work.q8_ops += ops(&models::ProductCount::q8);
-  work.bf16_ops += ops(&models::ProductCount::bf16);
-  work.f32_ops += ops(&models::ProductCount::f32);
+  work.linear = WorkOfProducts(weights.layer_products, num_tokens);
+  if (num_logits > 0) work.output = WorkOfProducts(weights.output_products, num_logits);
   return work;
 }
 
-double LeastSeconds(const PassWork& work, const MachineLimits& limits) {
+double LeastSeconds(const Work& work, const MachineLimits& limits) {
   if (limits.read_bytes_per_s <= 0.0) return 0.0;
   double compute = 0.0;
   for (const auto& [ops, ops_per_s] :
@@ -80,7 +94,7 @@ double LeastSeconds(const PassWork& work, const MachineLimits& limits) {
     if (ops_per_s <= 0.0) return 0.0;
     compute += ops / ops_per_s;
   }
-  return std::max(work.bytes() / limits.read_bytes_per_s, compute);
+  return std::max(work.bytes / limits.read_bytes_per_s, compute);
 }
 
 }  // namespace adit::plan

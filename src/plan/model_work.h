@@ -10,16 +10,24 @@
 
 namespace adit::plan {
 
-// What one pass of a model has to read and to compute, at the least.
-struct PassWork {
-  double weight_bytes = 0.0;  // packed weights, each once
-  double kv_bytes = 0.0;      // cached keys and values, once for each sequence
-  double q8_ops = 0.0;        // products and additions of 8-bit codes: second terms of activations are not counted
-  double bf16_ops = 0.0;      // of BF16 numbers
-  double f32_ops = 0.0;       // of floats: plain weights, and attention
+// What has to be read and computed, at the least.
+struct Work {
+  double bytes = 0.0;
+  double q8_ops = 0.0;    // products and additions of 8-bit codes: second terms of activations are not counted
+  double bf16_ops = 0.0;  // of BF16 numbers
+  double f32_ops = 0.0;   // of floats
 
-  double bytes() const { return weight_bytes + kv_bytes; }
   double ops() const { return q8_ops + bf16_ops + f32_ops; }
+  Work& operator+=(const Work& other);
+};
+
+// The parts of a pass of a model.
+struct PassWork {
+  Work linear;     // the layers' matrices: packed weights, each once
+  Work attention;  // cached keys and values, once for each sequence
+  Work output;     // the matrix that gives logits, where any are wanted
+
+  Work Total() const;
   PassWork& operator+=(const PassWork& other);
 };
 
@@ -43,7 +51,7 @@ struct MachineLimits {
 };
 
 // The least time for the work: that of reading or that of computing, whichever is longer. 0 where a limit is unknown.
-double LeastSeconds(const PassWork& work, const MachineLimits& limits);
+double LeastSeconds(const Work& work, const MachineLimits& limits);
 
 }  // namespace adit::plan
 

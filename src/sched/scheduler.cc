@@ -182,11 +182,8 @@ double Scheduler::RankOf(const Sequence& sequence) const {
 }
 
 void Scheduler::CountStep() {
-  const int64_t tokens = plan_.num_tokens();
-  const auto bound = std::lower_bound(kStepTokenBounds.begin(), kStepTokenBounds.end(), tokens);
   ++counters_.steps;
-  ++counters_.steps_by_tokens[static_cast<size_t>(bound - kStepTokenBounds.begin())];
-  counters_.step_tokens += tokens;
+  counters_.step_tokens.Observe(static_cast<double>(plan_.num_tokens()));
   counters_.last_step_sequences = static_cast<int64_t>(plan_.rows.size());
   counters_.step_sequences += counters_.last_step_sequences;
   for (const PlannedRows& rows : plan_.rows) {

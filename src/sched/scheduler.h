@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adit/status.h"
+#include "base/histogram.h"
 #include "kv/block_pool.h"
 #include "kv/prefix_tree.h"
 #include "sched/fair_share.h"
@@ -21,8 +22,8 @@
 namespace adit::sched {
 
 // Bounds of the classes that steps are counted in by how many tokens they compute; those of vLLM.
-inline constexpr std::array<int64_t, 13> kStepTokenBounds = {1,   8,    16,   32,   64,   128,  256,
-                                                             512, 1024, 2048, 4096, 8192, 16384};
+inline constexpr std::array<double, 13> kStepTokenBounds = {1,   8,    16,   32,   64,   128,  256,
+                                                            512, 1024, 2048, 4096, 8192, 16384};
 
 // What has happened so far.
 struct SchedulerCounters {
@@ -33,12 +34,10 @@ struct SchedulerCounters {
   int64_t steps = 0;
   int64_t prompt_tokens = 0;  // computed
   int64_t output_tokens = 0;
-  int64_t step_tokens = 0;          // that steps computed, of prompts and answers
-  int64_t step_sequences = 0;       // sequences that took part in a step, summed over steps
-  int64_t last_step_sequences = 0;  // those of the last one
-  int64_t longest_sequence = 0;     // most tokens that a sequence has held
-  // Steps of more tokens than the bound before and no more than this one; the last: of more than all bounds.
-  std::array<int64_t, kStepTokenBounds.size() + 1> steps_by_tokens = {};
+  int64_t step_sequences = 0;               // sequences that took part in a step, summed over steps
+  int64_t last_step_sequences = 0;          // those of the last one
+  int64_t longest_sequence = 0;             // most tokens that a sequence has held
+  Histogram<kStepTokenBounds> step_tokens;  // that a step computed, of prompts and answers
 };
 
 // How the pages are used now.

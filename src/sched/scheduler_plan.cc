@@ -14,6 +14,7 @@ constexpr int64_t kLeastChunk = 4;
 }  // namespace
 
 const StepPlan& Scheduler::Plan(double now_s) {
+  tree_.AdvanceTo(now_s);
   plan_.copies.clear();
   plan_.rows.clear();
   plan_.hopeless.clear();

@@ -100,12 +100,12 @@ TEST(Scheduler, CountsWhatStepsAreMadeOf) {
   // A step of 13 tokens, one of 2 and one of 1.
   const SchedulerCounters& counters = machine.scheduler().counters();
   EXPECT_EQ(counters.steps, 3);
-  EXPECT_EQ(counters.step_tokens, 16);
+  EXPECT_EQ(counters.step_tokens.sum, 16.0);
   EXPECT_EQ(counters.step_sequences, 5);
   EXPECT_EQ(counters.last_step_sequences, 1);
   EXPECT_EQ(counters.longest_sequence, 11) << "the last token of an answer takes part in no step";
   std::array<int64_t, kStepTokenBounds.size() + 1> by_tokens = {1, 1, 1};  // to 1, 8, 16
-  EXPECT_EQ(counters.steps_by_tokens, by_tokens);
+  EXPECT_EQ(counters.step_tokens.counts, by_tokens);
 }
 
 TEST(Scheduler, WithoutChunksAPromptRunsWholeBesideTheDecodes) {

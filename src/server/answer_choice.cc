@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/clock.h"
 namespace adit::server {
 namespace {
 
@@ -31,7 +32,7 @@ void AnswerChoice::TakeToken(engine::Event event) {
     tokens_.push_back(
         {.id = event.token, .logprob = event.logprob, .top = std::move(event.top), .begin = stream_.num_bytes()});
   }
-  Say(stream_.Append(event.token));
+  Say(TextOf(event.token));
   if (reasons_) ++num_reasoning_tokens_;
   if (blocked()) {
     End("content_filter");
@@ -49,6 +50,11 @@ void AnswerChoice::TakeEnd(const AnswerStats& stats) {
   const auto& ids = request_.generation.stop_token_ids;
   if (std::find(ids.begin(), ids.end(), stats.stop_token) != ids.end()) stop_token_ = stats.stop_token;
   End(stopped ? "stop" : "length");
+}
+
+std::string AnswerChoice::TextOf(int32_t token) {
+  const SecondsAdder adder(detokenize_seconds_);
+  return stream_.Append(token);
 }
 
 void AnswerChoice::Say(const std::string& text) {

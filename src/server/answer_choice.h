@@ -52,6 +52,8 @@ class AnswerChoice {
   const char* finish_reason() const { return finish_reason_; }
   int64_t num_tokens() const { return num_tokens_; }  // the one that ended it included
   int64_t num_reasoning_tokens() const { return num_reasoning_tokens_; }
+  // That making text of the tokens took, stop strings looked for.
+  double detokenize_seconds() const { return detokenize_seconds_; }
   std::optional<size_t> stop() const { return stop_; }
   std::optional<int32_t> stop_token() const { return stop_token_; }
   size_t num_calls() const { return num_calls_; }
@@ -66,6 +68,7 @@ class AnswerChoice {
   const AnswerStats& stats() const { return stats_; }
 
  private:
+  std::string TextOf(int32_t token);
   void Say(const std::string& text);
   // What the parser has made of the text.
   void Tell(std::vector<OutputDelta> deltas);
@@ -81,6 +84,7 @@ class AnswerChoice {
   size_t num_calls_ = 0;
   int64_t num_tokens_ = 0;
   int64_t num_reasoning_tokens_ = 0;
+  double detokenize_seconds_ = 0.0;
   bool reasons_ = false;  // what was said last is of the thoughts
   const char* finish_reason_ = nullptr;
   std::optional<size_t> stop_;         // string that was found

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "server/chat_fields.h"
 #include "server/json_fields.h"
@@ -278,10 +279,12 @@ class RequestReader {
       return fields_.FailType(param, prompt, "a string, as there is a 'suffix'");
     }
     if (!suffix_.empty()) {
+      const SecondsAdder adder(request_.tokenize_seconds);
       ids = EncodeGap(model_.tokenizer, *model_.fim, {.before = prompt.get<std::string>(), .behind = suffix_});
     } else if (prompt.is_string()) {
       // Who writes the whole prompt writes its control tokens too.
       const tokenizer::TextSegment segment{prompt.get_ref<const std::string&>(), /*trusted=*/true};
+      const SecondsAdder adder(request_.tokenize_seconds);
       ids = EncodeToContinue(model_.tokenizer, std::span(&segment, 1));
       if (echo) request_.echo.push_back(prompt.get<std::string>());
     } else if (prompt.is_array()) {

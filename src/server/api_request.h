@@ -87,6 +87,7 @@ struct ApiRequest {
   std::vector<std::string> ignored;           // fields that nobody knows
   std::shared_ptr<const guard::Rules> guard;  // that answers pass by; null: none
   std::vector<guard::Verdict> input_verdicts = {};  // of the request itself
+  double tokenize_seconds = 0.0;                    // that making tokens of prompts took
 
   size_t num_prompts() const { return 1 + more_prompts.size(); }
 };

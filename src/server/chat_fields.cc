@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "grammar/compiler.h"
 #include "server/chat_messages.h"
 #include "server/thinking_budget.h"
@@ -347,7 +348,10 @@ void ReadChat(FieldReader& fields, const OrderedBody& body, const ApiModel& mode
     out.constraint->spec.thoughts = opened ? GrammarThoughts::kOpened : GrammarThoughts::kMay;
   }
   LimitThoughts(fields, wish, model, end.ends_with("<think>"), out);
-  out.generation.prompt = model.chat->Encode(*rendered);
+  {
+    const SecondsAdder adder(out.tokenize_seconds);
+    out.generation.prompt = model.chat->Encode(*rendered);
+  }
   if (out.generation.prompt.empty()) fields.Fail("invalid_value", "messages", "the prompt is empty");
 }
 

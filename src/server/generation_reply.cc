@@ -59,6 +59,7 @@ class GenerationReply : public Reply {
     record_->generates = true;
     record_->prompt_tokens = answer_.usage().prompt_tokens;
     metrics_.CountParams(request_.generation.num_answers, request_.generation.max_tokens);
+    if (request_.tokenize_seconds > 0.0) metrics_.CountTokenize(request_.tokenize_seconds);
     service_.metrics().CountValidation(SteadySeconds() - record_->start_s);
     if (request_.constraint) compilation_ = engine_.model().grammars().Begin(request_.constraint->spec, wake_);
     std::optional<ApiError> error = Start();
@@ -232,6 +233,7 @@ class GenerationReply : public Reply {
       if (choice.has_stats() && !counted_[i]) {
         counted_[i] = true;
         metrics_.CountAnswer(choice.stats(), choice.finish_reason());
+        metrics_.CountDetokenize(choice.detokenize_seconds());
         record_->longest_answer = std::max(record_->longest_answer, choice.num_tokens());
         if (i == 0) record_->finish_reason = choice.finish_reason();
         guard::AddVerdicts(choice.own_verdicts(), record_->verdicts);

@@ -11,6 +11,7 @@
 
 #include "engine/embedding_engine.h"
 #include "engine/engine.h"
+#include "grammar/compiler.h"
 #include "server/host_figures.h"
 #include "server/http_server.h"
 #include "server/request_record.h"
@@ -26,13 +27,11 @@ struct ModelFigures {
   int64_t kv_tokens = 0;
   int64_t block_size = 0;
   int64_t kv_page_bytes = 0;
-  int64_t weight_bytes = 0;   // that a step reads
-  double load_seconds = 0.0;  // that it took
+  std::string kernels;                                      // the set that it runs with
+  std::vector<std::pair<const char*, double>> load_phases;  // as LoadedModel has them
   // Of memory, in bytes: what it is for.
   std::vector<std::pair<const char*, int64_t>> pools;
-  int64_t grammars_compiled = 0;
-  int64_t grammar_cache_hits = 0;
-  double grammar_compile_seconds = 0.0;
+  std::optional<grammar::CompilerStats> grammars;
 };
 struct MetricsNow {
   std::vector<ModelFigures> models;
@@ -50,6 +49,10 @@ class ModelMetrics {
   virtual ~ModelMetrics() = default;
   // A request that generates: what it asked for.
   virtual void CountParams(int64_t num_answers, int64_t max_tokens) = 0;
+  // The time that making tokens of its prompt took.
+  virtual void CountTokenize(double seconds) = 0;
+  // The time that making text of one answer's tokens took, all together.
+  virtual void CountDetokenize(double seconds) = 0;
   // The time between two tokens of one answer.
   virtual void CountInterval(double seconds) = 0;
   // What one answer cost.

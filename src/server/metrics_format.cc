@@ -17,7 +17,7 @@ struct Name {
   std::string_view own;
   std::string_view vllm;
 };
-// vLLM's of its first engine. What it counts as a histogram "iteration_tokens_total" is not told step by step here.
+// vLLM's of its first engine.
 constexpr Name kNames[] = {{"adit_num_requests_running", "vllm:num_requests_running"},
                            {"adit_num_requests_waiting", "vllm:num_requests_waiting"},
                            {"adit_kv_cache_usage_ratio", "vllm:kv_cache_usage_perc"},
@@ -42,6 +42,9 @@ constexpr Name kNames[] = {{"adit_num_requests_running", "vllm:num_requests_runn
                            {"adit_request_prompt_tokens", "vllm:request_prompt_tokens"},
                            {"adit_request_generation_tokens", "vllm:request_generation_tokens"},
                            {"adit_request_max_num_generation_tokens", "vllm:request_max_num_generation_tokens"},
+                           {"adit_kv_block_lifetime_seconds", "vllm:kv_block_lifetime_seconds"},
+                           {"adit_kv_block_idle_before_evict_seconds", "vllm:kv_block_idle_before_evict_seconds"},
+                           {"adit_kv_block_reuse_gap_seconds", "vllm:kv_block_reuse_gap_seconds"},
                            {"adit_request_params_n", "vllm:request_params_n"},
                            {"adit_request_params_max_tokens", "vllm:request_params_max_tokens"}};
 

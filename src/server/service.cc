@@ -65,18 +65,17 @@ std::string ErrorBodyText(const ApiError& error, const RequestRecord& record) {
 
 // What a model that is loaded takes and does.
 void AddFigures(const ServedModel& served, ModelFigures& figures) {
-  figures.load_seconds = served.model().load_seconds();
-  figures.weight_bytes = static_cast<int64_t>(served.model().weights().packed.size_bytes());
-  const grammar::CompilerStats grammars = served.model().grammars().stats();
-  figures.grammars_compiled = grammars.num_compiled;
-  figures.grammar_cache_hits = grammars.num_cache_hits;
-  figures.grammar_compile_seconds = grammars.compile_seconds;
-  figures.pools = {{"weights", figures.weight_bytes}, {"grammar", static_cast<int64_t>(grammars.cache_bytes)}};
+  const engine::LoadedModel& model = served.model();
+  figures.kernels = model.kernels().name;
+  figures.load_phases = model.load_phases();
+  figures.pools = {{"weights", static_cast<int64_t>(model.weights().packed.size_bytes())}};
   if (!served.generates()) {
     figures.embeddings = served.embedder().stats();
     return;
   }
   figures.engine = served.engine().stats();
+  figures.grammars = model.grammars().stats();
+  figures.pools.emplace_back("grammar", static_cast<int64_t>(figures.grammars->cache_bytes));
   const engine::ModelRunner& runner = served.engine().runner();
   figures.kv_tokens = runner.kv_capacity_tokens();
   figures.block_size = runner.page_groups().block_size;

@@ -64,6 +64,47 @@ def test_steps_are_told_by_what_they_are_made_of(server):
     assert figures["adit_grammar_mask_seconds_total"] == 0
 
 
+def by_label(server, name, label):
+    """The figures of one family, by what they have as `label`."""
+    lines = server.ask("GET", "/metrics")[2].decode().splitlines()
+    return {re.search(rf'{label}="([^"]*)"', line)[1]: float(line.rpartition(" ")[2])
+            for line in lines if line.startswith(name + "{")}
+
+
+def test_kernels_are_told_by_time_bytes_and_operations(server):
+    seconds = by_label(server, "adit_kernel_seconds_total", "op")
+    assert set(seconds) == {"embed", "norm", "linear", "rope", "attention", "activation", "output"}
+    assert all(value > 0 for value in seconds.values())
+    model_seconds = by_label(server, "adit_step_seconds_total", "phase")["model"]
+    assert 0.5 * model_seconds < sum(seconds.values()) <= model_seconds
+    assert len(by_label(server, "adit_kernel_seconds_total", "variant")) == 1
+    read = by_label(server, "adit_kernel_bytes_total", "op")
+    done = by_label(server, "adit_kernel_flops_total", "op")
+    assert set(read) == set(done) == {"linear", "attention", "output"}
+    # Each step multiplies by the output matrix once, of 8 bits and more for each of its numbers.
+    assert read["linear"] + read["output"] == server.metric("adit_weight_read_bytes_total")
+    assert read["output"] > 0 and done["output"] > 0 and done["attention"] > 0
+
+
+def test_times_of_loading_and_of_texts(server):
+    assert set(by_label(server, "adit_startup_seconds", "phase")) == {"files", "tokenizer", "weights"}
+    assert server.metric("adit_tokenize_seconds_count") == server.metric("adit_detokenize_seconds_count") == 3
+    assert 0 < server.metric("adit_tokenize_seconds_sum") < 1 and 0 < server.metric("adit_detokenize_seconds_sum") < 1
+
+
+def test_cached_pages_are_told_by_how_long_they_live(adit, tiny_gguf, tmp_path):
+    with Server(adit, tiny_gguf, tmp_path, "--kv-tokens", 64, "--ctx", 64) as own:
+        own.wait_ready()
+        for prompt in ("abcd " * 8, "abcd " * 8 + "e", "vwxy " * 8, "qrst " * 8):
+            answer = own.ask("POST", "/v1/completions", {"prompt": prompt, "max_tokens": 2, "ignore_eos": True})
+            assert answer[0] == 200, answer
+        assert own.metric("adit_kv_block_reuse_gap_seconds_count") >= 1, "the second prompt begins like the first"
+        evicted = own.metric("adit_kv_block_lifetime_seconds_count")
+        assert evicted >= 1 and own.metric("adit_kv_block_idle_before_evict_seconds_count") == evicted
+        idle = own.metric("adit_kv_block_idle_before_evict_seconds_sum")
+        assert 0 <= idle <= own.metric("adit_kv_block_lifetime_seconds_sum") < 60
+
+
 def test_masks_of_grammars_take_time(adit, tiny_gguf, tmp_path):
     with Server(adit, tiny_gguf, tmp_path) as own:
         own.wait_ready()
@@ -72,6 +113,8 @@ def test_masks_of_grammars_take_time(adit, tiny_gguf, tmp_path):
             pytest.skip("this build has no XGrammar")
         assert answer[0] == 200, answer
         assert own.metric("adit_grammar_mask_seconds_total") > 0
+        assert own.metric("adit_grammar_compile_seconds_count") == 1
+        assert 0 < own.metric("adit_grammar_compile_seconds_sum") < 10
 
 
 def test_figures_come_as_openmetrics_to_who_asks_for_it(server):
