@@ -17,10 +17,12 @@
 #include "cli/load_model.h"
 #include "cli/model_file.h"
 #include "cli/printable.h"
+#include "cli/revision.h"
 #include "cli/signals.h"
 #include "engine/engine.h"
 #include "engine/machine.h"
 #include "engine/memory_fit.h"
+#include "engine/model_identity.h"
 #include "server/api_request.h"
 #include "server/chat_prompt.h"
 
@@ -94,6 +96,7 @@ Result<int> Run(const BatchOptions& options) {
   const server::ApiModel api_model{.tokenizer = model->tokenizer(),
                                    .chat = chat,
                                    .name = std::filesystem::path(options.model).stem().string(),
+                                   .fingerprint = engine::Fingerprint(*model, BuildName()),
                                    .vocab_size = std::min(model->spec().vocab_size, model->tokenizer().vocab_size()),
                                    .max_context = engine->max_context(),
                                    .default_max_tokens = options.max_tokens};

@@ -14,6 +14,7 @@
 #include "base/worker_team.h"
 #include "cli/bench_run.h"
 #include "cli/input.h"
+#include "cli/revision.h"
 #include "cli/units.h"
 #include "engine/machine.h"
 #include "plan/multiplier.h"
@@ -60,6 +61,7 @@ std::vector<BenchSetting> MachineSettings() {
   settings.push_back({"memory_bytes", machine.memory_bytes});
   settings.push_back({"huge_pages", machine.transparent_huge_pages});
   settings.push_back({"version", std::string(kVersion)});
+  settings.push_back({"revision", std::string(Revision())});
   settings.push_back({"date", Now()});
   return settings;
 }

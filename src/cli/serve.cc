@@ -25,6 +25,7 @@
 #include "cli/load_model.h"
 #include "cli/model_file.h"
 #include "cli/printable.h"
+#include "cli/revision.h"
 #include "cli/serve_models.h"
 #include "cli/signals.h"
 #include "engine/engine.h"
@@ -287,6 +288,7 @@ Result<int> Run(const ServeOptions& options) {
       MakeModelSource(options, std::move(chat_template), std::move(tenants), log));
   Service service({.model_name = default_name,
                    .version = kVersion,
+                   .revision = Revision(),
                    .strict_params = options.strict_params,
                    .public_metrics = options.public_metrics,
                    .max_body_bytes = static_cast<size_t>(options.max_body_mb) << 20,

@@ -13,6 +13,7 @@
 #include "cli/model_file.h"
 #include "cli/printable.h"
 #include "cli/resolve_model.h"
+#include "cli/revision.h"
 #include "engine/embedding_engine.h"
 #include "engine/engine.h"
 #include "engine/memory_fit.h"
@@ -92,7 +93,7 @@ Result<std::unique_ptr<engine::Engine>> StartEngine(const ServeOptions& options,
 
 Result<server::ServedModelOptions> OfferOf(const ServeOptions& options, const ModelEntry& entry,
                                            const std::vector<sched::Tenant>& tenants) {
-  server::ServedModelOptions served{.name = entry.name, .aliases = entry.aliases};
+  server::ServedModelOptions served{.name = entry.name, .aliases = entry.aliases, .build = BuildName()};
   if (options.tool_parser != "auto") {
     ADIT_ASSIGN_OR_RETURN(served.tools, server::ParseToolSyntax(options.tool_parser));
   }

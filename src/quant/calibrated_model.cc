@@ -10,6 +10,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "formats/content_hash.h"
 #include "models/registry.h"
 #include "models/weights.h"
 #include "quant/layer_name.h"
@@ -137,42 +139,30 @@ class CalibratedModelImpl final : public CalibratedModel {
   std::unique_ptr<LayerStore> store_;            // null: none is kept
 };
 
-// FNV-1a over all that the rounded layers depend on.
+// Of all that the rounded layers depend on.
 uint64_t CalibratedModelImpl::Fingerprint() const {
-  uint64_t hash = 14695981039346656037u;
-  const auto add = [&hash](const void* data, size_t size_bytes) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (size_t i = 0; i < size_bytes; ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
-  };
-  const auto add_number = [&add](int64_t number) { add(&number, sizeof(number)); };
-  add_number(static_cast<int64_t>(model_->size_bytes()));
-  for (const TensorInfo& tensor : tensors_) {
-    add(tensor.name.data(), tensor.name.size());
-    add_number(static_cast<int64_t>(tensor.dtype));
-    add_number(tensor.num_elements());
-  }
-  // A model that was changed in place differs in its norms.
-  for (const TensorInfo& tensor : model_->tensors()) {
-    if (tensor.rank == 1 && !tensor.is_computed()) add(tensor.data.data(), tensor.data.size());
-  }
-  add(text_.tokens.data(), text_.tokens.size() * sizeof(text_.tokens[0]));
-  add_number(text_.window);
+  Fnv1a hash;
+  hash.AddNumber(static_cast<int64_t>(model_->size_bytes()));
+  hash.AddNumber(static_cast<int64_t>(formats::ContentHash(*model_)));
+  for (const TensorInfo& tensor : tensors_) hash.AddNumber(static_cast<int64_t>(tensor.dtype));
+  hash.Add(text_.tokens.data(), text_.tokens.size() * sizeof(text_.tokens[0]));
+  hash.AddNumber(text_.window);
   const RoundingOptions& rounding = options_.rounding;
   for (const bool flag :
        {rounding.gptq, rounding.awq, rounding.smooth, rounding.keeps_largest, rounding.gptq_options.act_order}) {
-    add_number(flag ? 1 : 0);
+    hash.AddNumber(flag ? 1 : 0);
   }
-  add(&rounding.gptq_options.damping, sizeof(rounding.gptq_options.damping));
+  hash.Add(&rounding.gptq_options.damping, sizeof(rounding.gptq_options.damping));
   if (rounding.groups) {
     const GroupScales& groups = *rounding.groups;
     for (const int64_t number : {int64_t{groups.bits}, groups.group_size, int64_t{groups.symmetric},
                                  int64_t{groups.least_zero}, int64_t{groups.half_scales}}) {
-      add_number(number);
+      hash.AddNumber(number);
     }
   }
-  add_number(rounding.fp8.rows);
-  add_number(rounding.fp8.cols);
-  return hash;
+  hash.AddNumber(rounding.fp8.rows);
+  hash.AddNumber(rounding.fp8.cols);
+  return hash.value();
 }
 
 Status CalibratedModelImpl::Told(double part) const {

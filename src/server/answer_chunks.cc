@@ -46,6 +46,7 @@ OrderedJson AnswerChunks::Chunk(OrderedJson choices) const {
                        {"object", is_chat ? "chat.completion.chunk" : "text_completion"},
                        {"created", head_.created_s},
                        {"model", request.model}};
+  AddIdentity(request, chunk);
   chunk["choices"] = std::move(choices);
   if (request.stream.continuous_usage) {
     chunk["usage"] = UsageJson(answer_.usage());

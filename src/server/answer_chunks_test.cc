@@ -124,7 +124,8 @@ TEST(AnswerChunks, OfAChat) {
   const std::vector<OrderedJson>& events = play.events;
   ASSERT_GE(events.size(), 5U);
   EXPECT_EQ(events[0].dump(),
-            R"({"id":"chatcmpl-1","object":"chat.completion.chunk","created":5,"model":"m","choices":[{"index":0,)"
+            R"({"id":"chatcmpl-1","object":"chat.completion.chunk","created":5,"model":"m",)"
+            R"("service_tier":"default","choices":[{"index":0,)"
             R"("delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null})");
   EXPECT_EQ(events[1]["choices"][0]["delta"].size(), 1U);
   const OrderedJson& last = events[events.size() - 3];
@@ -139,7 +140,8 @@ TEST(AnswerChunks, OfAChat) {
 TEST(AnswerChunks, WithoutAWishThereIsNoUsage) {
   const ChunkPlay play(ChunkRequest(ApiKind::kCompletion), {{0, 'a'}}, 1);
   ASSERT_EQ(play.events.size(), 2U);
-  EXPECT_EQ(play.events[0].dump(), R"({"id":"cmpl-1","object":"text_completion","created":5,"model":"m","choices":)"
+  EXPECT_EQ(play.events[0].dump(), R"({"id":"cmpl-1","object":"text_completion","created":5,"model":"m",)"
+                                   R"("service_tier":"default","choices":)"
                                    R"([{"index":0,"text":"a","logprobs":null,"finish_reason":"stop","stop_reason":)"
                                    R"(null}]})");
 }

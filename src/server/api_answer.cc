@@ -132,6 +132,13 @@ OrderedJson ApiAnswer::StopReason(const AnswerChoice& choice) const {
   return nullptr;
 }
 
+const char* ServiceTier(const ApiRequest& request) { return request.is_flex ? "flex" : "default"; }
+
+void AddIdentity(const ApiRequest& request, OrderedJson& out) {
+  if (!request.fingerprint.empty()) out["system_fingerprint"] = request.fingerprint;
+  out["service_tier"] = ServiceTier(request);
+}
+
 std::string CallPrefix(const AnswerHead& head, size_t choice) { return fmt::format("call_{}_{}_", head.id, choice); }
 
 OrderedJson MessageJson(const std::vector<OutputDelta>& deltas, const ApiRequest& request,
@@ -234,6 +241,7 @@ OrderedJson ApiAnswer::Body(const AnswerHead& head) {
                       {"object", is_chat ? "chat.completion" : "text_completion"},
                       {"created", head.created_s},
                       {"model", request_.model}};
+  AddIdentity(request_, body);
   body["choices"] = std::move(choices);
   body["usage"] = UsageJson(usage());
   if (request_.timings) body["timings"] = TimingsJson(choices_.front().stats());

@@ -91,6 +91,10 @@ nlohmann::ordered_json MessageJson(const std::vector<OutputDelta>& deltas, const
 void AddVerdicts(const AnswerChoice& choice, nlohmann::ordered_json& out);
 // The same, and why an answer was cut off before its length: {"adit": {"stop_reason": "deadline" or "cancelled"}}.
 void AddWhyStopped(const AnswerChoice& choice, nlohmann::ordered_json& out);
+// OpenAI's name of the class that the request runs in.
+const char* ServiceTier(const ApiRequest& request);
+// That, and what the tokens hang on beside the request.
+void AddIdentity(const ApiRequest& request, nlohmann::ordered_json& out);
 // What calls of a choice's tools are called: this and their number.
 std::string CallPrefix(const AnswerHead& head, size_t choice);
 

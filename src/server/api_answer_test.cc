@@ -48,20 +48,21 @@ class ApiAnswerTest : public testing::Test {
 };
 
 TEST_F(ApiAnswerTest, AChatCompletion) {
-  const ApiRequest request = RequestOf(ApiKind::kChat);
+  ApiRequest request = RequestOf(ApiKind::kChat);
+  request.fingerprint = "fp_1";
   ApiAnswer answer = Answer(request);
   Say(answer, "h\xC3\xA9");
   answer.Take(0, Token(kEos, 0, /*ends=*/true));
   EXPECT_FALSE(answer.complete());
   answer.Take(0, End(engine::FinishReason::kStop, 4, 0, kEos));
   EXPECT_TRUE(answer.complete());
-  EXPECT_EQ(
-      answer.Body({"1", 5}).dump(),
-      "{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion\",\"created\":5,\"model\":\"m\",\"choices\":[{\"index\":0,"
-      "\"message\":{\"role\":\"assistant\",\"content\":\"h\xC3\xA9\",\"refusal\":null},\"logprobs\":null,"
-      "\"finish_reason\":\"stop\",\"stop_reason\":null}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4,"
-      "\"total_tokens\":7,\"prompt_tokens_details\":{\"cached_tokens\":2},"
-      "\"completion_tokens_details\":{\"reasoning_tokens\":0}}}");
+  EXPECT_EQ(answer.Body({"1", 5}).dump(),
+            "{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion\",\"created\":5,\"model\":\"m\","
+            "\"system_fingerprint\":\"fp_1\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,"
+            "\"message\":{\"role\":\"assistant\",\"content\":\"h\xC3\xA9\",\"refusal\":null},\"logprobs\":null,"
+            "\"finish_reason\":\"stop\",\"stop_reason\":null}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4,"
+            "\"total_tokens\":7,\"prompt_tokens_details\":{\"cached_tokens\":2},"
+            "\"completion_tokens_details\":{\"reasoning_tokens\":0}}}");
 }
 
 TEST_F(ApiAnswerTest, AStopStringEndsAnAnswerEarly) {

@@ -42,6 +42,7 @@ class RequestReader {
   std::variant<ApiRequest, ApiError> Read() {
     request_.kind = kind_;
     request_.model = fields_.Text("model", 0, std::numeric_limits<size_t>::max()).value_or(model_.name);
+    request_.fingerprint = model_.fingerprint;
     RefuseUnsupported(fields_, kind_);
     RefuseSpecialTokens();
     // A search ranks by the model's own probabilities, whatever is usual for sampling.
@@ -210,7 +211,9 @@ class RequestReader {
 
   void ReadScheduling() {
     engine::GenerationRequest& generation = request_.generation;
-    generation.priority = static_cast<int32_t>(fields_.Whole("priority", -1000, 1000).value_or(0));
+    ReadTier();
+    const int64_t usual = request_.is_flex ? kIdlePriority : 0;
+    generation.priority = static_cast<int32_t>(fields_.Whole("priority", -1000, 1000).value_or(usual));
     generation.cache_salt = fields_.Text("cache_salt", 1, 1024).value_or("");
     const auto seconds = [this](const char* key, double otherwise) {
       const std::optional<int64_t> ms = fields_.Whole(key, 1, kMaxMilliseconds);
@@ -219,6 +222,17 @@ class RequestReader {
     generation.timeout_s = seconds("deadline_ms", generation.timeout_s);
     generation.ttft_objective_s = seconds("ttft_slo_ms", generation.ttft_objective_s);
     generation.tpot_objective_s = seconds("tpot_slo_ms", generation.tpot_objective_s);
+  }
+
+  // OpenAI's classes of service; all but "flex", that of batches, are the usual one here.
+  void ReadTier() {
+    const std::string tier = fields_.Text("service_tier", 1, 64).value_or("auto");
+    request_.is_flex = tier == "flex";
+    for (const char* known : {"auto", "default", "flex", "scale", "priority"}) {
+      if (tier == known) return;
+    }
+    fields_.Fail("invalid_value", "service_tier",
+                 fmt::format("'service_tier' is \"{}\"; it is auto, default, flex, scale or priority", tier));
   }
 
   void ReadPrompt() {

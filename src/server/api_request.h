@@ -23,6 +23,9 @@
 
 namespace adit::server {
 
+// Of requests that run when no other waits.
+inline constexpr int32_t kIdlePriority = 1000;
+
 enum class ApiKind : uint8_t {
   kChat,        // /v1/chat/completions
   kCompletion,  // /v1/completions
@@ -43,6 +46,7 @@ struct ApiModel {
   // The model's chat template, or why chat requests cannot be answered.
   const Result<ChatPrompt>& chat;
   std::string name;              // for answers to requests that name no model
+  std::string fingerprint = {};  // engine::Fingerprint; empty: not told
   int64_t vocab_size = 0;        // tokens that have both a logit and a text
   int64_t max_context = 0;       // tokens of a sequence, prompt and answer together
   SamplingParams sampling = {};  // what a request gets that does not say
@@ -70,6 +74,8 @@ struct StreamWish {
 struct ApiRequest {
   ApiKind kind = ApiKind::kChat;
   std::string model;
+  std::string fingerprint;  // ApiModel::fingerprint
+  bool is_flex = false;     // of the class that runs when nothing else does
   engine::GenerationRequest generation;
   std::vector<std::vector<int32_t>> more_prompts;  // beside generation.prompt, each with answers of its own
   std::vector<std::string> stops;                  // strings that end an answer

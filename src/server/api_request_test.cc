@@ -174,6 +174,21 @@ TEST_F(ApiRequestTest, FieldsThatNobodyKnowsAreNamed) {
               ElementsAre("nobody_knows", "user"));
 }
 
+TEST_F(ApiRequestTest, TheFlexibleTierIsThatOfBatches) {
+  EXPECT_FALSE(Chat(R"("service_tier": "auto")").is_flex);
+  EXPECT_EQ(Chat(R"("service_tier": "priority")").generation.priority, 0);
+  const ApiRequest flex = Chat(R"("service_tier": "flex")");
+  EXPECT_TRUE(flex.is_flex);
+  EXPECT_EQ(flex.generation.priority, kIdlePriority);
+  EXPECT_EQ(Chat(R"("service_tier": "flex", "priority": -3)").generation.priority, -3) << "the closer word counts";
+}
+
+TEST_F(ApiRequestTest, HintsOfOpenAiWithoutUseHereArePassedOver) {
+  EXPECT_THAT(Chat(R"("prediction": {"type": "content", "content": "x"}, "web_search_options": {}, "verbosity": "low")")
+                  .ignored,
+              ElementsAre("prediction", "verbosity", "web_search_options"));
+}
+
 TEST_F(ApiRequestTest, PromptsAreCutAtTheWishedSide) {
   const auto ids = [this](const std::string& fields) {
     return Good(Read(R"({"prompt": [1, 2, 3, 4], )" + fields + "}", ApiKind::kCompletion)).generation.prompt;

@@ -31,7 +31,6 @@ constexpr size_t kMaxLive = 16;
 constexpr size_t kMaxPrefill = 1;
 // Tokens after which a request rests whose queue has paused.
 constexpr int64_t kMaxUnread = 4;
-constexpr int32_t kLowestPriority = 1000;
 // How often it is looked whether clients still wait.
 constexpr std::chrono::milliseconds kPatience{100};
 // For how long a model that others may wait for is kept while the queue rests.
@@ -84,7 +83,7 @@ class BatchQueue::Job : public BatchJob {
       request.guard = rules_;
       request.input_verdicts = verdicts_;
     }
-    request.generation.priority = kLowestPriority;
+    request.generation.priority = kIdlePriority;
     request.generation.max_unread = kMaxUnread;
     request.generation.tenant = served_.TenantIndex(record_.tenant);
     request.generation.cache_salt = record_.tenant + '\n' + request.generation.cache_salt;

@@ -35,8 +35,9 @@ class ResponsesReader {
     PassField(fields_, "model", chat(), "model");
     PassFields(fields_, chat());
     PassField(fields_, "max_output_tokens", chat(), "max_tokens");
-    for (const char* key : {"temperature", "top_p", "stream", "parallel_tool_calls"})
+    for (const char* key : {"temperature", "top_p", "stream", "parallel_tool_calls", "service_tier"}) {
       PassField(fields_, key, chat(), key);
+    }
     PassField(fields_, "max_output_tokens", echo(), "max_output_tokens");
     RefuseUnsupported();
     ReadLabels();
@@ -94,8 +95,7 @@ class ResponsesReader {
 
   // Said again in the response, and without effect.
   void ReadLabels() {
-    for (const char* key :
-         {"user", "safety_identifier", "prompt_cache_key", "service_tier", "prompt_cache_retention"}) {
+    for (const char* key : {"user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"}) {
       const std::optional<std::string> label = fields_.Text(key, 0, kMaxLabelBytes);
       if (!label) continue;
       echo()[key] = *label;

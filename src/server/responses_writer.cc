@@ -82,7 +82,7 @@ class ResponsesWriter : public AnswerWriter {
                             {"parallel_tool_calls", request.output.parallel_calls},
                             {"previous_response_id", nullptr},
                             {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
-                            {"service_tier", "default"},
+                            {"service_tier", ServiceTier(request)},
                             {"store", frame_.store},
                             {"temperature", sampling.temperature},
                             {"text", {{"format", {{"type", "text"}}}}},

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/memory_fit.h"
+#include "engine/model_identity.h"
 
 namespace adit::server {
 namespace {
@@ -35,6 +36,7 @@ ServedModel::ServedModel(std::unique_ptr<engine::LoadedModel> model, std::unique
       ApiModel{.tokenizer = model_->tokenizer(),
                .chat = chat_,
                .name = options_.name,
+               .fingerprint = engine::Fingerprint(*model_, options_.build),
                .vocab_size = std::min(model_->spec().vocab_size, model_->tokenizer().vocab_size()),
                .max_context = generates() ? engine_->max_context() : model_->spec().context_length,
                .sampling = options_.sampling,

@@ -25,6 +25,7 @@ struct ServedModelOptions {
   SamplingParams sampling;           // of requests that do not say
   std::string chat_template;         // instead of the file's; empty: the file's
   std::vector<std::string> tenants;  // the engine's, in its order
+  std::string build = {};            // for engine::Fingerprint
 };
 
 // A loaded model with its engine, of one kind or the other, and all that requests are read against. Immutable; any

@@ -36,6 +36,7 @@ namespace adit::server {
 struct ServiceOptions {
   std::string model_name;  // of the default model
   std::string version;
+  std::string revision;         // commit; empty: not known
   bool strict_params = false;   // fields that nobody knows are errors
   bool public_metrics = false;  // /metrics and /health need no key
   size_t max_body_bytes = size_t{32} << 20;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/model_identity.h"
 #include "server/json_fields.h"
 #include "server/openapi.h"
 #include "server/request_body.h"
@@ -81,6 +82,7 @@ OrderedJson ModelJson(const ModelNow& now, const std::string& id) {
   const ServedModel& served = *now.lease;
   json["max_model_len"] = served.api().max_context;
   json["capabilities"] = CapabilitiesJson(served);
+  json["quantization"] = Traits(engine::MainType(served.model())).name;
   json["architecture"] = served.model().spec().architecture;
   json["size_bytes"] = served.model().file().size_bytes();
   json["memory_bytes"] = now.memory_bytes;
@@ -127,7 +129,7 @@ std::unique_ptr<Reply> HealthReady(Call& call) {
 }
 
 std::unique_ptr<Reply> ShowVersion(Call& call) {
-  OrderedJson body = {{"version", call.service.options().version}};
+  OrderedJson body = {{"version", call.service.options().version}, {"revision", call.service.options().revision}};
   for (const ModelNow& now : call.service.models().List()) {
     if (now.lease == nullptr) continue;
     body["kernel_set"] = now.lease->model().kernels().name;

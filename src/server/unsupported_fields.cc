@@ -23,9 +23,6 @@ constexpr Field kFields[] = {
     {"return_progress", "false"},
     {"explain", "false"},
     {"modalities", R"(["text"])"},
-    {"audio", ""},
-    {"prediction", ""},
-    {"web_search_options", ""},
     // The prompt.
     {"chat_template", ""},
     {"prompt_embeds", ""},

@@ -1,6 +1,7 @@
 """adit serve and the client that most programs use: the openai package, unchanged."""
 import asyncio
 import json
+import re
 
 import pytest
 from server import Server
@@ -31,6 +32,11 @@ def test_chats(client):
     assert answer.choices[0].finish_reason in ("stop", "length")
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
     assert answer.object == "chat.completion" and answer.model == "smol"
+    assert re.fullmatch(r"fp_[^_]+_[0-9a-f]{10}_\w+", answer.system_fingerprint) and answer.service_tier == "default"
+    flexible = client.chat.completions.create(**ASKED, service_tier="flex")
+    assert flexible.service_tier == "flex" and flexible.system_fingerprint == answer.system_fingerprint
+    assert {chunk.system_fingerprint for chunk in client.chat.completions.create(**ASKED, stream=True)} == {
+        answer.system_fingerprint}
 
 
 def test_streams(client):
