@@ -45,8 +45,11 @@ struct GenerationRequest {
       -1;  // 0..20: tell the log probability of each prompt token and of so many likeliest; -1: no
   bool use_prefix_cache = true;  // false: neither read nor shared with requests that do the same
 
-  int32_t priority = 0;    // lower runs first
-  int32_t tenant = 0;      // index into the engine's tenants
+  int32_t priority = 0;  // lower runs first
+  int32_t tenant = 0;    // index into the engine's tenants
+  // Tokens of the cache that its tenant's requests may hold together while it runs: it waits for them, or they give way
+  // to one another, and its answers end (kLength) where it alone would hold more. 0: no limit.
+  int64_t tenant_tokens = 0;
   std::string cache_salt;  // prefixes are shared only with requests of the same salt
   int64_t max_unread = 0;  // token events that wait for their reader before the request gets no more steps; 0: as set
   double timeout_s = std::numeric_limits<double>::infinity();  // from submission; what there is then is the answer

@@ -28,6 +28,11 @@ Status ActiveRequest::Check(const LoadedModel& model, int64_t max_context) const
     return InvalidArgument("the prompt has {} tokens, which leaves no room for an answer in a context of {}",
                            num_prompt, max_context);
   }
+  if (request_.tenant_tokens > 0 && num_prompt >= request_.tenant_tokens) {
+    return InvalidArgument(
+        "the prompt has {} tokens, which leaves no room for an answer: its tenant may hold {} tokens", num_prompt,
+        request_.tenant_tokens);
+  }
   const int64_t vocab_size = model.tokenizer().vocab_size();
   for (const auto& ids : {std::cref(request_.prompt), std::cref(request_.stop_token_ids)}) {
     for (const int32_t token : ids.get()) {
@@ -74,7 +79,8 @@ Result<std::unique_ptr<ActiveRequest>> ActiveRequest::Create(GenerationRequest r
   ADIT_RETURN_IF_ERROR(active->Check(model, max_context));
   GenerationRequest& wanted = active->request_;
   active->num_prompt_ = static_cast<int64_t>(wanted.prompt.size());
-  const int64_t room = max_context - active->num_prompt_;
+  const int64_t most = wanted.tenant_tokens > 0 ? std::min(max_context, wanted.tenant_tokens) : max_context;
+  const int64_t room = most - active->num_prompt_;
   active->max_tokens_ = wanted.max_tokens < 0 ? room : std::min(wanted.max_tokens, room);
   if (wanted.best_of == 0) wanted.best_of = wanted.num_answers;
   if (!wanted.ignore_eos) {

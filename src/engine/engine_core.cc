@@ -68,6 +68,7 @@ void EngineCore::Add(std::unique_ptr<ActiveRequest> owned, double now_s) {
                           .lockstep = beams,
                           .priority = wanted.priority,
                           .tenant = wanted.tenant,
+                          .tenant_tokens = wanted.tenant_tokens,
                           .salt = SaltOf(wanted.tenant, wanted.cache_salt),
                           .use_prefix_cache = wanted.use_prefix_cache && !request.tells_prompt(),
                           .first_token_by_s = now_s + wanted.ttft_objective_s,
@@ -461,6 +462,7 @@ void EngineCore::ResumeReaders() {
 EngineStats EngineCore::stats() const {
   return {.num_running = scheduler_->num_running(),
           .num_waiting = scheduler_->num_waiting(),
+          .num_held_back = scheduler_->num_held_back(),
           .num_requests = static_cast<int64_t>(requests_.size()),
           .num_paused = static_cast<int64_t>(paused_.size()),
           .scheduler = scheduler_->counters(),

@@ -20,8 +20,9 @@ namespace adit::engine {
 struct EngineStats {
   int64_t num_running = 0;
   int64_t num_waiting = 0;
-  int64_t num_requests = 0;  // that have not ended, paused ones included
-  int64_t num_paused = 0;    // whose readers are slow
+  int64_t num_held_back = 0;  // of those, for others of their tenant
+  int64_t num_requests = 0;   // that have not ended, paused ones included
+  int64_t num_paused = 0;     // whose readers are slow
   sched::SchedulerCounters scheduler;
   kv::PrefixTreeStats prefix_cache;
   kv::PageTimeStats page_times;  // of those in the prefix cache

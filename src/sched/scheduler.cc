@@ -50,9 +50,12 @@ Scheduler::Scheduler(SchedulerOptions options, kv::BlockPool& pool)
       pool_(pool),
       tree_(pool, {.block_size = options_.groups.block_size, .windows = options_.groups.windows}),
       fair_(options_.tenants),
-      waiting_(options_.policy, options_.tenants.size(), fair_, [this](const Sequence& sequence) {
-        return tree_.MatchLength(sequence.tokens, sequence.num_tokens() - 1, TreeSalt(sequence, IsLong(sequence)));
-      }) {
+      waiting_(options_.policy, options_.tenants.size(), fair_,
+               [this](const Sequence& sequence) {
+                 return tree_.MatchLength(sequence.tokens, sequence.num_tokens() - 1,
+                                          TreeSalt(sequence, IsLong(sequence)));
+               }),
+      held_back_(options_.tenants.size()) {
   const auto most = static_cast<size_t>(options_.max_num_seqs);
   running_.reserve(most);
   if (options_.batching == Batching::kStatic) idle_.reserve(most);
@@ -80,6 +83,11 @@ Status Scheduler::CheckFits(const RequestSpec& spec) const {
         "this model's maximum context length is {} tokens here; {} were requested ({} in the prompt, {} in the answer)",
         options_.max_context, num_prompt + spec.max_tokens, num_prompt, spec.max_tokens);
   }
+  if (spec.tenant_tokens > 0 && num_prompt + spec.max_tokens > spec.tenant_tokens) {
+    return InvalidArgument(
+        "the tenant may hold {} tokens of the cache; {} were requested ({} in the prompt, {} in the answer)",
+        spec.tenant_tokens, num_prompt + spec.max_tokens, num_prompt, spec.max_tokens);
+  }
   if (spec.lockstep) {
     const int64_t pages =
         options_.groups.MostPages(num_prompt + spec.max_tokens, options_.max_batch_tokens) * spec.num_sequences;
@@ -92,15 +100,15 @@ Status Scheduler::CheckFits(const RequestSpec& spec) const {
 }
 
 Status Scheduler::CheckQueue(const RequestSpec& spec) const {
-  if (options_.max_queued_requests > 0 && waiting_.size() >= options_.max_queued_requests) {
-    return ResourceExhausted("the queue is full: {} requests wait, the limit is {}", waiting_.size(),
+  if (options_.max_queued_requests > 0 && num_waiting() >= options_.max_queued_requests) {
+    return ResourceExhausted("the queue is full: {} requests wait, the limit is {}", num_waiting(),
                              options_.max_queued_requests);
   }
   const auto num_prompt = static_cast<int64_t>(spec.prompt.size());
-  if (options_.max_queued_tokens > 0 && waiting_.size() > 0 &&
-      waiting_.num_tokens() + num_prompt > options_.max_queued_tokens) {
-    return ResourceExhausted("the queue is full: {} prompt tokens wait, {} more would pass the limit of {}",
-                             waiting_.num_tokens(), num_prompt, options_.max_queued_tokens);
+  const int64_t num_queued = waiting_.num_tokens() + held_back_.num_tokens();
+  if (options_.max_queued_tokens > 0 && num_waiting() > 0 && num_queued + num_prompt > options_.max_queued_tokens) {
+    return ResourceExhausted("the queue is full: {} prompt tokens wait, {} more would pass the limit of {}", num_queued,
+                             num_prompt, options_.max_queued_tokens);
   }
   return Status();
 }
@@ -134,6 +142,7 @@ Result<Sequence*> Scheduler::Submit(RequestSpec spec, double now_s) {
     sequence.gang = gangs_.back().get();
     sequence.gang->members.push_back(&sequence);
   }
+  any_tenant_limit_ |= sequence.spec.tenant_tokens > 0;
   ++counters_.submitted;
   Enqueue(sequence);
   return &sequence;
@@ -145,6 +154,15 @@ void Scheduler::Enqueue(Sequence& sequence) {
   sequence.rank = RankOf(sequence);
   sequence.queued = true;
   waiting_.Push(sequence);
+}
+
+void Scheduler::LeaveQueue(Sequence& sequence) {
+  sequence.queued = false;
+  if (sequence.held_back) {
+    held_back_.Erase(sequence);
+  } else {
+    waiting_.Erase(sequence);
+  }
 }
 
 double Scheduler::PredictWork(const Sequence& sequence) const {
@@ -253,10 +271,7 @@ Sequence& Scheduler::Fork(Sequence& parent) {
 }
 
 void Scheduler::Finish(Sequence& sequence, bool completed) {
-  if (sequence.queued) {
-    sequence.queued = false;
-    waiting_.Erase(sequence);
-  }
+  if (sequence.queued) LeaveQueue(sequence);
   const bool idles = options_.batching == Batching::kStatic && completed && sequence.phase == Phase::kRunning &&
                      sequence.gang == nullptr && sequence.decoding();
   if (sequence.phase == Phase::kRunning) {
@@ -323,8 +338,7 @@ void Scheduler::SetPaused(Sequence& sequence, bool paused) {
     one.paused = paused;
     if (one.phase != Phase::kWaiting) return;
     if (paused) {
-      one.queued = false;
-      waiting_.Erase(one);
+      LeaveQueue(one);
     } else {
       Enqueue(one);
     }
@@ -361,7 +375,7 @@ PageUse Scheduler::page_use() const {
 }
 
 double Scheduler::EstimatedQueueSeconds() const {
-  double seconds = std::max(0.0, waiting_.predicted_work_s());
+  double seconds = std::max(0.0, waiting_.predicted_work_s() + held_back_.predicted_work_s());
   for (const Sequence* sequence : running_) {
     if (!sequence->decoding()) {
       seconds += static_cast<double>(sequence->num_pending()) * step_time_.SecondsPerPrefillToken();

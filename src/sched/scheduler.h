@@ -12,6 +12,7 @@
 #include "kv/block_pool.h"
 #include "kv/prefix_tree.h"
 #include "sched/fair_share.h"
+#include "sched/held_back.h"
 #include "sched/options.h"
 #include "sched/output_estimator.h"
 #include "sched/sequence.h"
@@ -66,7 +67,9 @@ struct PageUse {
 //    that ranks first is never preempted but for 4, once.
 // 4. All cached tokens of a sequence, and those that it adopts, were computed for a sequence that is long as it is
 //    (SchedulerOptions::short_length).
-// 5. When all sequences have finished and the prefix cache is cleared, all pages are free.
+// 5. The running sequences of a tenant have no more tokens than the least limit of theirs (RequestSpec::tenant_tokens),
+//    when a plan begins, unless they are of one request.
+// 6. When all sequences have finished and the prefix cache is cleared, all pages are free.
 //
 // Engine thread only. The pool outlives it.
 class Scheduler {
@@ -101,7 +104,9 @@ class Scheduler {
 
   const SchedulerOptions& options() const { return options_; }
   int64_t num_running() const { return static_cast<int64_t>(running_.size()); }
-  int64_t num_waiting() const { return waiting_.size(); }
+  // For the machine, or for others of their tenant.
+  int64_t num_waiting() const { return waiting_.size() + held_back_.size(); }
+  int64_t num_held_back() const { return held_back_.size(); }
   const SchedulerCounters& counters() const { return counters_; }
   const kv::PrefixTree& prefix_tree() const { return tree_; }
   const FairShare& fair_share() const { return fair_; }
@@ -150,6 +155,14 @@ class Scheduler {
   void RestartOutgrown();
   void CountStep();
 
+  // Tenants.
+  int64_t TokensOfTenant(int32_t tenant) const;
+  bool FitsTenant(const Sequence& sequence, int64_t more_tokens) const;
+  void PreemptWithinTenants();
+  void ReleaseHeldBack();
+  bool HoldBack(Sequence& front);
+  void LeaveQueue(Sequence& sequence);
+
   // Preemption.
   Sequence* Victim() const;
   bool GivesWayBefore(const Sequence& a, const Sequence& b) const;
@@ -172,6 +185,8 @@ class Scheduler {
   OutputEstimator estimator_;
   StepTimeModel step_time_;
   WaitingQueue waiting_;
+  HeldBack held_back_;
+  bool any_tenant_limit_ = false;   // whether any request had one
   std::vector<Sequence*> running_;  // in the order in which they began
   std::vector<Sequence*> idle_;     // of the present static batch; their pages are the first to go
   std::unordered_map<int64_t, std::unique_ptr<Sequence>> sequences_;

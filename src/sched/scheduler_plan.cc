@@ -25,6 +25,7 @@ const StepPlan& Scheduler::Plan(double now_s) {
     EndIdle();
     batch_open_ = true;
   }
+  PreemptWithinTenants();
   PlanDecodes();
   PlanPrefills();
   PlanAdmissions(now_s);
@@ -155,13 +156,14 @@ int64_t Scheduler::OutstandingPages(const Sequence& sequence) const {
 }
 
 void Scheduler::PlanAdmissions(double now_s) {
+  ReleaseHeldBack();
   while (Sequence* front = waiting_.Front()) {
     if (IsHopeless(*front, now_s)) {
-      front->queued = false;
-      waiting_.Erase(*front);
+      LeaveQueue(*front);
       plan_.hopeless.push_back(front);
       continue;
     }
+    if (HoldBack(*front)) continue;
     if (options_.batching == Batching::kStatic && !batch_open_) return;
     if (options_.chunked_prefill ? PrefillRoom() <= 0 : plan_.num_tokens() >= options_.max_batch_tokens) return;
     if (!options_.chunked_prefill && plan_.load.prefill_tokens > 0 && front->num_tokens() > PrefillRoom()) return;
@@ -238,8 +240,13 @@ void Scheduler::Adopt(Sequence& sequence) {
 
 void Scheduler::Start(Sequence& sequence, double now_s) {
   const bool first = sequence.num_preemptions == 0;
-  sequence.queued = false;
-  waiting_.Take(sequence);
+  if (sequence.held_back) {
+    // Another of its gang was let go before it.
+    LeaveQueue(sequence);
+  } else {
+    sequence.queued = false;
+    waiting_.Take(sequence);
+  }
   sequence.phase = Phase::kRunning;
   running_.push_back(&sequence);
   seats_taken_ += sequence.seats;

@@ -71,6 +71,7 @@ class RandomRun {
       if (Below(25) == 0) CancelOne();
       if (Below(10) == 0) PauseOrGoOn();
       machine_.Step();
+      most_held_back = std::max(most_held_back, machine_.scheduler().num_held_back());
       ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
     }
     for (const auto& [id, sequence] : machine_.live()) machine_.scheduler().SetPaused(*sequence, false);
@@ -87,6 +88,7 @@ class RandomRun {
   }
 
   int64_t preemptions = 0;
+  int64_t most_held_back = 0;
 
  private:
   static SchedulerOptions Options(const Case& test_case) {
@@ -119,6 +121,7 @@ class RandomRun {
                      .priority = static_cast<int32_t>(Below(3)),
                      .tenant = static_cast<int32_t>(Below(3)),
                      .salt = Below(2)};
+    if (spec.tenant == 2) spec.tenant_tokens = 86;
     const uint32_t beginning = Below(3);
     const uint32_t shared = Below(40);
     for (uint32_t i = 0; i < shared; ++i) spec.prompt.push_back(static_cast<int32_t>(beginning * 7 + i % 5));
@@ -187,13 +190,16 @@ class RandomRun {
 
 TEST_P(SchedulerProperty, EverySequenceEndsWithItsOwnAnswerAndEveryPageComesBack) {
   int64_t preemptions = 0;
+  int64_t held_back = 0;
   for (uint32_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomRun run(GetParam(), seed);
     run.Run(700);
     ASSERT_FALSE(HasFailure());
     preemptions += run.preemptions;
+    held_back += run.most_held_back;
   }
+  EXPECT_GT(held_back, 0) << "the limit of a tenant is too high to test it";
   EXPECT_GT(preemptions, 0) << "the pool is too large to test preemption";
 }
 

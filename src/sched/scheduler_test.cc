@@ -108,6 +108,74 @@ TEST(Scheduler, CountsWhatStepsAreMadeOf) {
   EXPECT_EQ(counters.step_tokens.counts, by_tokens);
 }
 
+SchedulerOptions TwoTenants() {
+  SchedulerOptions options = SmallOptions();
+  options.tenants = {{.name = "a"}, {.name = "b"}};
+  return options;
+}
+
+TEST(Scheduler, ATenantThatHoldsWhatItMayWaitsForItself) {
+  TestMachine machine(TwoTenants(), 64);
+  const auto submit = [&](int32_t start, int32_t tenant, int64_t limit) {
+    Sequence* sequence =
+        *machine.Submit({.prompt = Tokens(8, start), .max_tokens = 4, .tenant = tenant, .tenant_tokens = limit});
+    return sequence->id;
+  };
+  // Two of 12 tokens at most, with a page of 4 tokens to grow by for each, and the third does not fit.
+  const int64_t first = submit(0, 0, 30);
+  submit(10, 0, 30);
+  const int64_t third = submit(20, 0, 30);
+  const int64_t other = submit(30, 1, 0);
+  ASSERT_TRUE(machine.Step());
+  ASSERT_TRUE(machine.Step());
+  EXPECT_EQ(machine.scheduler().num_running(), 3) << "who comes later, of another tenant, need not wait";
+  EXPECT_EQ(machine.scheduler().num_held_back(), 1);
+  EXPECT_EQ(machine.scheduler().num_waiting(), 1);
+  EXPECT_EQ(machine.live().at(third)->phase, Phase::kWaiting);
+  while (!machine.answers().contains(first)) ASSERT_TRUE(machine.Step());
+  machine.RunAll(20);
+  EXPECT_EQ(machine.answers().at(third), machine.Expected(Tokens(8, 20), 4));
+  EXPECT_EQ(machine.answers().at(other), machine.Expected(Tokens(8, 30), 4));
+  EXPECT_EQ(machine.scheduler().num_held_back(), 0);
+}
+
+TEST(Scheduler, AnswersOfATenantThatGrowTooLongGiveWayToOneAnother) {
+  TestMachine machine(TwoTenants(), 64);
+  for (const int32_t start : {0, 10}) {
+    ASSERT_TRUE(machine.Submit({.prompt = Tokens(4, start), .max_tokens = 20, .tenant_tokens = 25}).ok());
+  }
+  ASSERT_TRUE(machine.Step());
+  EXPECT_EQ(machine.scheduler().num_running(), 2);
+  machine.RunAll(60);
+  EXPECT_EQ(machine.scheduler().counters().preemptions, 1);
+  EXPECT_EQ(machine.answers().at(0), machine.Expected(Tokens(4, 0), 20));
+  EXPECT_EQ(machine.answers().at(1), machine.Expected(Tokens(4, 10), 20));
+}
+
+TEST(Scheduler, WhatATenantMayNeverHoldIsRefused) {
+  TestMachine machine(TwoTenants(), 64);
+  const auto refused = machine.Submit({.prompt = Tokens(20), .max_tokens = 11, .tenant_tokens = 30});
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.status().message(), HasSubstr("may hold 30 tokens of the cache; 31 were requested"));
+  EXPECT_TRUE(machine.Submit({.prompt = Tokens(20), .max_tokens = 10, .tenant_tokens = 30}).ok());
+}
+
+TEST(Scheduler, OneHeldBackCanEndOrPause) {
+  TestMachine machine(TwoTenants(), 64);
+  std::vector<Sequence*> sequences;
+  for (const int32_t start : {0, 10, 20}) {
+    sequences.push_back(*machine.Submit({.prompt = Tokens(8, start), .max_tokens = 4, .tenant_tokens = 14}));
+  }
+  ASSERT_TRUE(machine.Step());
+  EXPECT_EQ(machine.scheduler().num_held_back(), 2);
+  machine.Cancel(sequences[1]->id);
+  machine.scheduler().SetPaused(*sequences[2], true);
+  EXPECT_EQ(machine.scheduler().num_held_back(), 0);
+  machine.scheduler().SetPaused(*sequences[2], false);
+  machine.RunAll(20);
+  EXPECT_EQ(machine.answers().at(2), machine.Expected(Tokens(8, 20), 4));
+}
+
 TEST(Scheduler, WithoutChunksAPromptRunsWholeBesideTheDecodes) {
   SchedulerOptions options = SmallOptions();
   options.chunked_prefill = false;

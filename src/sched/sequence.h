@@ -19,6 +19,7 @@ struct RequestSpec {
   bool lockstep = false;         // they advance together, step by step (beam search)
   int32_t priority = 0;          // lower runs first
   int32_t tenant = 0;            // index into SchedulerOptions::tenants
+  int64_t tenant_tokens = 0;     // that the tenant's running sequences may hold while this one runs; 0: no limit
   uint64_t salt = 0;             // sequences share cached prefixes only within one salt
   bool use_prefix_cache = true;  // false: neither reads from it nor adds to it
   int64_t most_step_tokens = std::numeric_limits<int64_t>::max();  // of the prompt in one step
@@ -60,7 +61,8 @@ struct Sequence {
   int64_t num_preemptions = 0;
   kv::MissReason miss_reason = kv::MissReason::kNone;
   int64_t miss_position = 0;
-  bool queued = false;        // stands in the waiting queue
+  bool queued = false;        // stands in the waiting queue, or is held back
+  bool held_back = false;     // for others of its tenant
   int times_passed_over = 0;  // while it waited, by others with more in the cache
   int32_t seats = 1;          // of max_num_seqs: itself, and the answers still to be forked off
   Gang* gang = nullptr;       // of lockstep sequences

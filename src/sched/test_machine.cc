@@ -87,6 +87,26 @@ std::vector<int32_t> TestMachine::Expected(std::vector<int32_t> tokens, int64_t 
   return {tokens.begin() + static_cast<std::ptrdiff_t>(num_prompt), tokens.end()};
 }
 
+// No tenant holds more than it may, unless all of it is of one request.
+void TestMachine::CheckTenants() const {
+  std::map<int32_t, std::vector<const Sequence*>> running;
+  for (const auto& [id, sequence] : live_) {
+    if (sequence->phase == Phase::kRunning) running[sequence->spec.tenant].push_back(sequence);
+  }
+  for (const auto& [tenant, sequences] : running) {
+    int64_t tokens = 0;
+    int64_t limit = std::numeric_limits<int64_t>::max();
+    bool is_one = true;
+    for (const Sequence* sequence : sequences) {
+      tokens += sequence->num_tokens();
+      if (sequence->spec.tenant_tokens > 0) limit = std::min(limit, sequence->spec.tenant_tokens);
+      is_one &=
+          sequence == sequences.front() || (sequence->gang != nullptr && sequence->gang == sequences.front()->gang);
+    }
+    EXPECT_TRUE(is_one || tokens <= limit) << "tenant " << tenant << " holds " << tokens << " of " << limit;
+  }
+}
+
 bool TestMachine::Step() {
   const StepPlan& plan = scheduler_->Plan(now_s_);
   last_plan = &plan;
@@ -111,6 +131,7 @@ bool TestMachine::Step() {
     EXPECT_LE(plan.num_tokens(), options_.max_batch_tokens);
   }
   EXPECT_LE(scheduler_->num_running(), options_.max_num_seqs);
+  CheckTenants();
   most_step_tokens = std::max(most_step_tokens, plan.num_tokens());
   most_step_seqs = std::max(most_step_seqs, static_cast<int64_t>(plan.rows.size()));
 

@@ -54,6 +54,7 @@ class TestMachine {
 
  private:
   uint64_t& Place(const Sequence& sequence, size_t group, int64_t position);
+  void CheckTenants() const;
   void RunRows(const PlannedRows& rows);
   uint64_t Number(uint64_t before, uint64_t oldest, int32_t token, bool is_long) const;
   int32_t NextToken(uint64_t number) const { return static_cast<int32_t>(number >> 33) % 50; }

@@ -25,6 +25,7 @@ constexpr double kLookForKeysEveryS = 1.0;
 constexpr size_t kMaxKeys = 100'000;
 constexpr size_t kMaxWordBytes = 256;
 constexpr int64_t kMaxQuota = 1'000'000'000;
+constexpr int64_t kMaxQuotaBytes = int64_t{1} << 40;
 
 bool IsName(std::string_view name) {
   return !name.empty() && name.size() <= 128 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -57,6 +58,20 @@ Status ReadCount(std::string_view name, std::string_view value, int64_t& out) {
   return InvalidArgument("{} '{}' is no whole number of 1..{}", name, value, kMaxQuota);
 }
 
+// Bytes, with K, M or G for powers of 1024.
+Status ReadBytes(std::string_view name, std::string_view value, int64_t& out) {
+  constexpr std::string_view kUnits = "KMG";
+  const size_t unit = value.empty() ? std::string_view::npos : kUnits.find(value.back());
+  const int shift = unit == std::string_view::npos ? 0 : 10 * static_cast<int>(unit + 1);
+  const std::string_view number = shift == 0 ? value : value.substr(0, value.size() - 1);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), out);
+  if (error != std::errc() || end != number.data() + number.size() || out < 1 || out > kMaxQuotaBytes >> shift) {
+    return InvalidArgument("{} '{}' is no number of bytes up to 1024G, such as 512M", name, value);
+  }
+  out <<= shift;
+  return Status();
+}
+
 Status ReadWord(std::string_view word, KeyHolder& holder) {
   const size_t mark = word.find('=');
   const std::string_view name = word.substr(0, mark);
@@ -76,8 +91,9 @@ Status ReadWord(std::string_view word, KeyHolder& holder) {
   if (name == "rpm") return ReadCount(name, value, holder.quota.requests_per_minute);
   if (name == "tpm") return ReadCount(name, value, holder.quota.tokens_per_minute);
   if (name == "concurrent") return ReadCount(name, value, holder.quota.max_concurrent);
+  if (name == "kv") return ReadBytes(name, value, holder.quota.max_kv_bytes);
   if (name != "id" && name != "tenant") {
-    return InvalidArgument("'{}' is none of id=, tenant=, scopes=, weight=, rpm=, tpm=, concurrent= and delegate",
+    return InvalidArgument("'{}' is none of id=, tenant=, scopes=, weight=, rpm=, tpm=, concurrent=, kv= and delegate",
                            name);
   }
   if (!IsName(value)) return InvalidArgument("{} '{}' is not 1 to 128 of A-Z a-z 0-9 . _ : -", name, value);

@@ -43,7 +43,7 @@ class ApiKeys {
  public:
   // `plain`: keys with all scopes. `path`: a file with a key on each line, read again when it changes:
   //   sha256:HEX [id=NAME] [tenant=NAME] [scopes=read,inference,admin] [weight=X] [rpm=N] [tpm=N] [concurrent=N]
-  //   [delegate]
+  //   [kv=BYTES] [delegate]
   // Empty lines and those that begin with '#' say nothing. InvalidArgument with the line for anything else.
   static Result<std::unique_ptr<ApiKeys>> Create(const std::vector<std::string>& plain, const std::string& path);
 

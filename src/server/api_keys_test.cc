@@ -54,7 +54,7 @@ TEST_F(ApiKeysTest, KeysOfTheCommandLineMayDoEverything) {
 
 TEST_F(ApiKeysTest, AFileSaysWhoMayDoWhat) {
   Write("# keys\n\n" + std::string(kSecretHash) +
-        " id=bob tenant=acme scopes=inference weight=2.5 rpm=60 concurrent=3 delegate\r\n");
+        " id=bob tenant=acme scopes=inference weight=2.5 rpm=60 concurrent=3 kv=3M delegate\r\n");
   const auto keys = ApiKeys::Create({"plain"}, path_);
   ASSERT_TRUE(keys.ok()) << keys.status().ToString();
   const std::optional<KeyHolder> holder = (*keys)->Find("secret");
@@ -65,6 +65,7 @@ TEST_F(ApiKeysTest, AFileSaysWhoMayDoWhat) {
   EXPECT_EQ(holder->quota.requests_per_minute, 60);
   EXPECT_EQ(holder->quota.tokens_per_minute, 0);
   EXPECT_EQ(holder->quota.max_concurrent, 3);
+  EXPECT_EQ(holder->quota.max_kv_bytes, 3 << 20);
   EXPECT_TRUE(holder->may_delegate && holder->Has(Scope::kInference) && holder->Has(Scope::kPublic));
   EXPECT_FALSE(holder->Has(Scope::kRead) || holder->Has(Scope::kAdmin));
   EXPECT_TRUE((*keys)->Find("plain"));
@@ -76,9 +77,9 @@ TEST_F(ApiKeysTest, WrongFilesAreRefusedByLine) {
   EXPECT_THAT(ErrorOf("\nsecret\n").message(), HasSubstr("line 2"));
   const std::string hash = kSecretHash;
   for (const std::string& line :
-       {hash.substr(1), hash + "0", hash.substr(0, 70) + "g", hash + " scopes=all",
-        hash + " scopes=", hash + " id=", hash + " id=a/b", hash + " weight=0", hash + " weight=x",
-        hash + " weight=nan", hash + " rpm=0", hash + " tpm=x", hash + " colour=red"}) {
+       {hash.substr(1), hash + "0", hash.substr(0, 70) + "g", hash + " scopes=all", hash + " scopes=", hash + " id=",
+        hash + " id=a/b", hash + " weight=0", hash + " kv=0", hash + " kv=M", hash + " kv=5X", hash + " kv=99999999G",
+        hash + " weight=x", hash + " weight=nan", hash + " rpm=0", hash + " tpm=x", hash + " colour=red"}) {
     EXPECT_EQ(ErrorOf(line).code(), StatusCode::kInvalidArgument) << line;
   }
 }

@@ -36,8 +36,15 @@ const char* FirstOf(FieldReader& reader, std::initializer_list<const char*> keys
 
 class RequestReader {
  public:
-  RequestReader(const Json& body, ApiKind kind, const ApiModel& model, std::string_view text)
-      : fields_(body), text_(body, text), kind_(kind), model_(model), sampling_(request_.generation.sampling) {}
+  RequestReader(const Json& body, ApiKind kind, const ApiModel& model, std::string_view text, int64_t tenant_tokens)
+      : fields_(body),
+        text_(body, text),
+        kind_(kind),
+        model_(model),
+        max_tokens_(tenant_tokens > 0 ? std::min(model.max_context, tenant_tokens) : model.max_context),
+        sampling_(request_.generation.sampling) {
+    request_.generation.tenant_tokens = tenant_tokens;
+  }
 
   std::variant<ApiRequest, ApiError> Read() {
     request_.kind = kind_;
@@ -324,7 +331,7 @@ class RequestReader {
       return fields_.Fail("invalid_value", "truncate_prompt_tokens",
                           "'truncate_prompt_tokens' is 0: no tokens of the prompt are left");
     // One place is the answer's.
-    const int64_t wanted = *most == -1 ? std::max<int64_t>(1, model_.max_context - 1) : *most;
+    const int64_t wanted = *most == -1 ? std::max<int64_t>(1, max_tokens_ - 1) : *most;
     const auto cut = [&](std::vector<int32_t>& ids) {
       const auto keep = static_cast<size_t>(std::min(wanted, static_cast<int64_t>(ids.size())));
       if (side == "right") return ids.resize(keep);
@@ -342,7 +349,7 @@ class RequestReader {
     std::optional<int64_t> wanted = unbounded ? std::nullopt : fields_.Whole(key, 0, kMaxInt64);
     size_t longest = request_.generation.prompt.size();
     for (const std::vector<int32_t>& ids : request_.more_prompts) longest = std::max(longest, ids.size());
-    const int64_t room = model_.max_context - static_cast<int64_t>(longest);
+    const int64_t room = max_tokens_ - static_cast<int64_t>(longest);
     if (room < 1 || wanted.value_or(0) > room) return FailLength(key, wanted, static_cast<int64_t>(longest), room);
     const int64_t most = model_.limits.max_output_tokens;
     if (most >= 0 && wanted.value_or(0) > most) {
@@ -357,7 +364,9 @@ class RequestReader {
 
   void FailLength(const char* key, std::optional<int64_t> wanted, int64_t num_prompt, int64_t room) {
     std::string message =
-        fmt::format("This model's maximum context length is {} tokens. However, ", model_.max_context);
+        max_tokens_ < model_.max_context
+            ? fmt::format("Requests of this key may hold {} tokens of the cache. However, ", max_tokens_)
+            : fmt::format("This model's maximum context length is {} tokens. However, ", max_tokens_);
     message +=
         wanted
             ? fmt::format("you requested {} tokens ({} in the {}, {} in the completion).",
@@ -395,6 +404,7 @@ class RequestReader {
   const OrderedBody text_;
   const ApiKind kind_;
   const ApiModel& model_;
+  const int64_t max_tokens_;  // of a sequence, for this request
   ApiRequest request_;
   SamplingParams& sampling_;  // of request_
   bool beams_ = false;
@@ -404,8 +414,8 @@ class RequestReader {
 }  // namespace
 
 std::variant<ApiRequest, ApiError> ReadRequest(const Json& body, ApiKind kind, const ApiModel& model,
-                                               std::string_view text) {
-  return RequestReader(body, kind, model, text).Read();
+                                               std::string_view text, int64_t tenant_tokens) {
+  return RequestReader(body, kind, model, text, tenant_tokens).Read();
 }
 
 }  // namespace adit::server

@@ -101,9 +101,9 @@ struct ApiRequest {
 // Reads the body of a request, a JSON object. A field that is null is absent; one that the interface knows and this
 // build does not support is an error unless it asks for nothing; others are passed over and named in `ignored`. A
 // request without a seed gets one drawn. `text`: the body as it came, for the order of members in schemas and tools;
-// empty: it does not matter. Changes nothing and may run on any thread.
+// empty: it does not matter. `tenant_tokens`: as GenerationRequest has it. Changes nothing and may run on any thread.
 std::variant<ApiRequest, ApiError> ReadRequest(const nlohmann::json& body, ApiKind kind, const ApiModel& model,
-                                               std::string_view text = {});
+                                               std::string_view text = {}, int64_t tenant_tokens = 0);
 
 }  // namespace adit::server
 

@@ -59,6 +59,12 @@ class ServiceHost : public BatchHost {
   std::shared_ptr<const guard::Rules> Guard() override { return service_.guard(); }
   bool IsBusy() override { return service_.draining() || !service_.live().empty(); }
   bool HasSeveralModels() override { return !service_.models().is_single(); }
+  int64_t TenantTokens(const std::string& tenant, const ServedModel& model) override {
+    for (const KeyHolder& holder : service_.keys().Tenants()) {
+      if (holder.tenant == tenant) return service_.TenantTokens(tenant, holder.quota, model);
+    }
+    return 0;
+  }
   std::optional<ApiError> Check(const ServedModel& served, const ApiRequest& request) override {
     return CheckAsked(service_, served, request.model, request.ignored);
   }

@@ -86,6 +86,7 @@ class BatchQueue::Job : public BatchJob {
     request.generation.priority = kIdlePriority;
     request.generation.max_unread = kMaxUnread;
     request.generation.tenant = served_.TenantIndex(record_.tenant);
+    request.generation.tenant_tokens = queue_.host_->TenantTokens(record_.tenant, served_);
     request.generation.cache_salt = record_.tenant + '\n' + request.generation.cache_salt;
     return std::nullopt;
   }

@@ -38,6 +38,8 @@ class BatchHost {
   virtual bool IsBusy() = 0;
   // Whether a model that is kept may keep others from being loaded.
   virtual bool HasSeveralModels() = 0;
+  // GenerationRequest::tenant_tokens of a tenant's requests.
+  virtual int64_t TenantTokens(const std::string& tenant, const ServedModel& model) = 0;
   // Why a request is not taken by the model, whatever its kind.
   virtual std::optional<ApiError> Check(const ServedModel& served, const ApiRequest& request) = 0;
 };

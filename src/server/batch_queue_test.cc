@@ -33,6 +33,7 @@ class BatchQueueTest : public testing::Test {
     Result<std::shared_ptr<const ServedModel>> Model(const std::string&, const std::function<bool()>&) override {
       return test_.served_;
     }
+    int64_t TenantTokens(const std::string&, const ServedModel&) override { return 0; }
     bool HasSeveralModels() override { return test_.several_; }
     bool IsBusy() override { return test_.busy_; }
     std::optional<ApiError> Check(const ServedModel&, const ApiRequest& request) override {

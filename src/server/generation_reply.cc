@@ -303,7 +303,8 @@ std::unique_ptr<Reply> Generate(Call& call, const nlohmann::json& body, Generati
     if (plan.rename != nullptr) plan.rename(error);
     return ErrorReply(error, *call.record);
   };
-  std::variant<ApiRequest, ApiError> read = ReadRequest(body, plan.kind, served.api(), plan.text);
+  std::variant<ApiRequest, ApiError> read = ReadRequest(
+      body, plan.kind, served.api(), plan.text, service.TenantTokens(call.holder.tenant, call.holder.quota, served));
   if (auto* error = std::get_if<ApiError>(&read)) return refuse(std::move(*error));
   ApiRequest& request = std::get<ApiRequest>(read);
   if (service.guard() != nullptr) {

@@ -55,8 +55,8 @@ void AddLoad(const ModelFigures& model, ModelWriter& out) {
   }
 }
 
-void AddWaiting(int64_t num_waiting, ModelWriter& out) {
-  out.Gauge("adit_num_requests_waiting", "Sequences that wait, by what for", num_waiting, {{"reason", "capacity"}});
+void AddWaiting(const char* reason, int64_t num_waiting, ModelWriter& out) {
+  out.Gauge("adit_num_requests_waiting", "Sequences that wait, by what for", num_waiting, {{"reason", reason}});
 }
 
 void AddGrammars(const grammar::CompilerStats& grammars, ModelWriter& out) {
@@ -151,9 +151,9 @@ void AddSpeed(const engine::EngineStats& stats, double peak_bytes_per_s, ModelWr
 
 void AddEngine(const ModelFigures& model, const engine::EngineStats& stats, double peak_bytes_per_s, ModelWriter& out) {
   out.Gauge("adit_num_requests_running", "Sequences that run", stats.num_running);
-  AddWaiting(stats.num_waiting, out);
-  out.Gauge("adit_num_requests_waiting", "Sequences that wait, by what for", stats.num_paused,
-            {{"reason", "deferred"}});
+  AddWaiting("capacity", stats.num_waiting - stats.num_held_back, out);
+  AddWaiting("tenant", stats.num_held_back, out);
+  AddWaiting("deferred", stats.num_paused, out);
   out.Count("adit_prompt_tokens_total", "Tokens of prompts that were computed", stats.scheduler.prompt_tokens);
   out.Count("adit_generation_tokens_total", "Tokens generated", stats.scheduler.output_tokens);
   out.Count("adit_num_preemptions_total", "Sequences that gave way", stats.scheduler.preemptions);
@@ -169,7 +169,7 @@ void AddEngine(const ModelFigures& model, const engine::EngineStats& stats, doub
 
 void AddEmbeddings(const engine::EmbeddingStats& stats, ModelWriter& out) {
   out.Gauge("adit_num_requests_running", "Requests whose texts are embedded", stats.num_requests);
-  AddWaiting(stats.num_waiting, out);
+  AddWaiting("capacity", stats.num_waiting, out);
   out.Count("adit_prompt_tokens_total", "Tokens of texts that were embedded", stats.tokens);
   out.Count("adit_engine_steps_total", "Passes", stats.passes);
 }

@@ -17,6 +17,8 @@ struct QuotaLimits {
   int64_t requests_per_minute = 0;
   int64_t tokens_per_minute = 0;  // of prompts and answers
   int64_t max_concurrent = 0;     // requests under way
+  int64_t max_kv_bytes = 0;       // of each model's cache, that requests of the tenant hold while they run
+  // Whether requests are counted.
   bool any() const { return requests_per_minute > 0 || tokens_per_minute > 0 || max_concurrent > 0; }
 };
 

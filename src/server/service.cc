@@ -255,6 +255,12 @@ std::optional<ApiError> Service::Meter(const Route& route, const KeyHolder& hold
   return error;
 }
 
+int64_t Service::TenantTokens(const std::string& tenant, const QuotaLimits& quota, const ServedModel& model) const {
+  const int64_t bytes = tenants_.Find(tenant).value_or(quota).max_kv_bytes;
+  if (bytes == 0) return 0;
+  return std::max<int64_t>(1, bytes / static_cast<int64_t>(model.engine().runner().kv_bytes_per_token()));
+}
+
 std::string Service::CorsOrigin(const HttpRequest& request) const {
   const std::string_view origin = request.Header("origin");
   if (origin.empty()) return "";

@@ -99,6 +99,8 @@ class Service : public HttpHandler {
   TraceLog& trace() { return trace_; }
   const ApiKeys& keys() const { return *keys_; }
   TenantLimits& tenants() { return tenants_; }
+  // Tokens of a model's cache that requests of a tenant may hold, whose key has that quota; 0: no limit.
+  int64_t TenantTokens(const std::string& tenant, const QuotaLimits& quota, const ServedModel& model) const;
   // Both null where files are not kept.
   FileStore* files() { return files_.get(); }
   BatchQueue* batches() { return batches_.get(); }

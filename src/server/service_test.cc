@@ -99,8 +99,15 @@ TEST_F(ServiceTest, TenantsAreSeenAndLimited) {
   EXPECT_EQ(lifted["rpm"], nullptr);
   EXPECT_EQ(lifted["max_concurrent"], 5) << "what is not told stays";
   EXPECT_EQ(Ask("POST", "/v1/completions", body, writer).head.status, 200);
+  EXPECT_EQ(change(R"({"max_kv_bytes": 1})").json()["max_kv_bytes"], 1);
+  const Response full = Ask("POST", "/v1/completions", body, writer);
+  EXPECT_EQ(full.head.status, 400);
+  EXPECT_EQ(full.json()["error"]["code"], "context_length_exceeded");
+  EXPECT_THAT(full.json()["error"]["message"].get<std::string>(), HasSubstr("may hold 1 tokens of the cache"));
+  EXPECT_EQ(change(R"({"max_kv_bytes": 0})").json()["max_kv_bytes"], nullptr);
+  EXPECT_EQ(Ask("POST", "/v1/completions", body, writer).head.status, 200);
   const std::pair<const char*, const char*> kWrong[] = {{R"({"weight": 3})", "weight"},
-                                                        {R"({"max_kv_bytes": 1})", "max_kv_bytes"},
+                                                        {R"({"max_kv_bytes": -1})", "max_kv_bytes"},
                                                         {R"({"rpm": -1})", "rpm"},
                                                         {R"({"color": 1})", "color"}};
   for (const auto& [wrong, param] : kWrong) {

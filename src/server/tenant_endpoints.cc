@@ -39,7 +39,7 @@ OrderedJson TenantJson(Service& service, const KeyHolder& holder) {
           {"rpm", CountOrNull(limits.requests_per_minute)},
           {"tpm", CountOrNull(limits.tokens_per_minute)},
           {"max_concurrent", CountOrNull(limits.max_concurrent)},
-          {"max_kv_bytes", nullptr},
+          {"max_kv_bytes", CountOrNull(limits.max_kv_bytes)},
           {"requests", num_requests}};
 }
 
@@ -86,13 +86,11 @@ std::unique_ptr<Reply> ChangeTenant(Call& call) {
   limits.requests_per_minute = ReadLimit(fields, body, "rpm", limits.requests_per_minute);
   limits.tokens_per_minute = ReadLimit(fields, body, "tpm", limits.tokens_per_minute);
   limits.max_concurrent = ReadLimit(fields, body, "max_concurrent", limits.max_concurrent);
+  limits.max_kv_bytes = ReadLimit(fields, body, "max_kv_bytes", limits.max_kv_bytes);
   const std::optional<double> weight = fields.Real("weight", {.low = 0, .high = 1e6, .open_low = true});
   if (weight && *weight != holder->weight) {
     fields.Fail("unsupported_parameter", "weight",
                 "'weight' cannot change while the server runs; the key file sets it for the next start");
-  }
-  if (fields.Find("max_kv_bytes") != nullptr) {
-    fields.Fail("unsupported_parameter", "max_kv_bytes", "'max_kv_bytes' is not supported");
   }
   for (const std::string& name : fields.Unknown()) {
     fields.Fail("unknown_parameter", name, fmt::format("'{}' is not known", name));

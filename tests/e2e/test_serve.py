@@ -292,6 +292,42 @@ def test_keys(adit, smollm2, tmp_path):
     assert "secret words" not in server.log.read_text() and "boss" not in server.log.read_text()
 
 
+def test_a_tenant_holds_no_more_of_the_cache_than_it_may(adit, tiny_gguf, tmp_path):
+    keys = tmp_path / "keys"
+
+    def line(name, more=""):
+        hashed = subprocess.run(["sha256sum"], input=name.encode(), stdout=subprocess.PIPE).stdout.split()[0].decode()
+        return f"sha256:{hashed} id={name} tenant={name}{more}\n"
+
+    keys.write_text(line("small") + line("large"))
+    with Server(adit, tiny_gguf, tmp_path, "--threads", "1", "--api-key", "boss", "--api-key-file", keys,
+                "--kv-tokens", "1024", "--public-metrics") as server:
+        boss, small, large = ({"Authorization": f"Bearer {name}"} for name in ("boss", "small", "large"))
+        server.wait_ready(boss)
+        bytes_per_token = int(server.metric('adit_memory_bytes{pool="kv"')) // 1024
+        body = {"prompt": "abcdefgh", "max_tokens": 60, "ignore_eos": True, "temperature": 0}
+
+        def text(headers):
+            status, _, raw = server.ask("POST", "/v1/completions", body, headers)
+            assert status == 200, raw
+            return json.loads(raw)["choices"][0]["text"]
+
+        alone = text(large)
+        status, _, raw = server.ask("PUT", "/admin/tenants/small", {"max_kv_bytes": 100 * bytes_per_token}, boss)
+        assert status == 200 and json.loads(raw)["max_kv_bytes"] == 100 * bytes_per_token
+        most_waiting = 0
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = [pool.submit(text, small if i % 2 else large) for i in range(80)]
+            while not all(answer.done() for answer in answers):
+                most_waiting = max(most_waiting, server.metric('adit_num_requests_waiting{reason="tenant"'))
+            assert {answer.result() for answer in answers} == {alone}
+        # One request of "small" fits with room to grow; of four at once some have waited for it.
+        assert most_waiting >= 1
+        status, _, raw = server.ask("POST", "/v1/completions", {**body, "max_tokens": 200}, small)
+        assert status == 400 and json.loads(raw)["error"]["code"] == "context_length_exceeded"
+        assert "may hold 100 tokens of the cache" in json.loads(raw)["error"]["message"]
+
+
 def test_a_unix_socket(adit, tiny_gguf, tmp_path):
     path = tmp_path / "socket"
     process = adit.start("serve", tiny_gguf, "--uds", path, "--isa", "ref", "--threads", "1", "--kv-tokens", "1024")
