@@ -193,10 +193,9 @@ void EngineCore::SampleOne(std::span<const float> logits, Choice& choice, sample
   const bool before_min = answer.stats.output_tokens < request.request().min_tokens;
   std::span<const uint32_t> mask;
   if (answer.grammar) {
-    const double start = SteadySeconds();
+    const SecondsAdder adder(choice.mask_seconds);
     const Result<std::span<const uint32_t>> allowed =
         answer.grammar->Mask(/*may_end=*/!before_min && !request.request().ignore_eos);
-    choice.mask_seconds = SteadySeconds() - start;
     if (!allowed.ok()) {
       choice.token = allowed.status();
       return;
@@ -208,6 +207,7 @@ void EngineCore::SampleOne(std::span<const float> logits, Choice& choice, sample
   choice.token = sampler.Sample(LogitRow(logits, choice.logit_row), tokens.first(num_prompt),
                                 tokens.subspan(num_prompt), sequence.num_tokens(), answer.sampler_state, mask);
   if (!answer.grammar || !choice.token.ok()) return;
+  const SecondsAdder adder(choice.mask_seconds);
   const Result<bool> ends = answer.grammar->Accept(choice.token->id);
   if (!ends.ok()) {
     choice.token = ends.status();

@@ -82,7 +82,7 @@ class EngineCore {
     size_t logit_row = 0;
     Result<sample::SampledToken> token = sample::SampledToken{};
     bool ends_grammar = false;  // nothing can come after the token
-    double mask_seconds = 0.0;  // that its grammar took to say what may come
+    double mask_seconds = 0.0;  // that its grammar took to say what may come, and to take what came
   };
 
   EngineCore(const LoadedModel& model, std::unique_ptr<ModelRunner> runner);

@@ -102,9 +102,10 @@ void AddSteps(const engine::EngineStats& stats, ModelWriter& out) {
   out.Gauge("adit_busy_sequences_per_step", "Sequences of a step, mean",
             static_cast<double>(steps.step_sequences) / static_cast<double>(std::max<int64_t>(1, steps.steps)));
   out.Gauge("adit_n_tokens_max", "Tokens of the longest sequence so far", steps.longest_sequence);
-  out.Count("adit_grammar_mask_seconds_total",
-            "Processor time in which grammars said which tokens may come, a part of the phase sample",
-            stats.mask_seconds);
+  out.Count(
+      "adit_grammar_mask_seconds_total",
+      "Processor time in which grammars said which tokens may come and took what came, a part of the phase sample",
+      stats.mask_seconds);
   const std::pair<const char*, double> phases[] = {
       {"plan", stats.plan_seconds}, {"model", stats.model_seconds}, {"sample", stats.sample_seconds}};
   for (const auto& [phase, seconds] : phases) {
