@@ -81,6 +81,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/admin/resume", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ResumeServer},
     {"GET", "/admin/routes", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ListRoutes},
     {"POST", "/admin/profile", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &ShowProfile},
+    {"GET", "/admin/kernels", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowKernels},
     {"GET", "/admin/cache", Scope::kAdmin, BodyLimit::kNone, CostClass::kFree, Needs::kNothing, &ShowCache},
     {"POST", "/admin/cache/warm", Scope::kAdmin, BodyLimit::kFull, CostClass::kGenerate, Needs::kGenerator, &WarmCache},
     {"POST", "/admin/models/load", Scope::kAdmin, BodyLimit::kSmall, CostClass::kFree, Needs::kNothing, &LoadModel},

@@ -121,6 +121,7 @@ std::unique_ptr<Reply> ListTenants(Call& call);
 std::unique_ptr<Reply> ShowTenant(Call& call);
 std::unique_ptr<Reply> ChangeTenant(Call& call);
 std::unique_ptr<Reply> ShowCache(Call& call);
+std::unique_ptr<Reply> ShowKernels(Call& call);
 std::unique_ptr<Reply> FlushCache(Call& call);
 std::unique_ptr<Reply> WarmCache(Call& call);
 std::unique_ptr<Reply> LoadModel(Call& call);

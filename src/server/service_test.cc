@@ -242,6 +242,28 @@ TEST_F(ServiceTest, ACacheIsWarmedAndFlushed) {
   EXPECT_EQ(Ask("POST", "/admin/cache/flush").json()["models"][0], "tiny");
 }
 
+TEST_F(ServiceTest, KernelsAreToldByWhatTheyReach) {
+  Start({});
+  ASSERT_EQ(Ask("POST", "/v1/completions", R"({"max_tokens": 3, "prompt": "abc", "ignore_eos": true})").head.status,
+            200);
+  const auto told = [this] { return Ask("GET", "/admin/kernels").json()["data"][0]; };
+  while (told()["steps"] < 3) std::this_thread::yield();
+  const Json model = told();
+  EXPECT_EQ(model["model"], "tiny");
+  double share = 0.0;
+  for (const Json& kernel : model["kernels"]) {
+    EXPECT_EQ(kernel["variant"], "ref");
+    EXPECT_GT(kernel["seconds"], 0.0) << kernel;
+    share += kernel["share"].get<double>();
+    const bool counted = kernel["op"] == "linear" || kernel["op"] == "attention" || kernel["op"] == "output";
+    EXPECT_EQ(kernel.contains("gflop_per_s"), counted) << kernel;
+    if (counted) {
+      EXPECT_GT(kernel["gb_per_s"], 0.0) << kernel;
+    }
+  }
+  EXPECT_NEAR(share, 1.0, 1e-9);
+}
+
 TEST_F(ServiceTest, AStreamSaysWhatAWholeAnswerSays) {
   Start({});
   const std::string asked = R"("max_tokens": 20, "seed": 3, "n": 2, "logprobs": 2, "ignore_eos": true)";
