@@ -48,13 +48,17 @@ Json AwqConfig(const HfPacking& packing, std::span<const std::string> unquantize
 
 Json Fp8Config(const HfPacking& packing, std::span<const std::string> unquantized) {
   const HfQuantization& quantization = packing.quantization;
-  return Json(Json::Object{
+  Json::Object config{
       {"quant_method", Word("fp8")},
       {"fmt", Word(quantization.e5m2 ? "e5m2" : "e4m3")},
       {"activation_scheme", Word("dynamic")},
-      {"weight_block_size", Json(Json::Array{Json(quantization.block_rows), Json(quantization.block_cols)})},
       {"modules_to_not_convert", Names(unquantized)},
-  });
+  };
+  if (quantization.block_rows > 0) {
+    config.emplace_back("weight_block_size",
+                        Json(Json::Array{Json(quantization.block_rows), Json(quantization.block_cols)}));
+  }
+  return Json(std::move(config));
 }
 
 // The scheme of compressed-tensors for one kind of operand.
@@ -109,7 +113,8 @@ Json HfQuantizationConfig(const HfPacking& packing, std::span<const std::string>
     case PackingMethod::kAwq:
       return AwqConfig(packing, unquantized);
     case PackingMethod::kFp8:
-      if (packing.quantization.block_rows > 0) return Fp8Config(packing, unquantized);
+      // Numbers of compressed-tensors are E4M3.
+      if (packing.quantization.block_rows > 0 || packing.quantization.e5m2) return Fp8Config(packing, unquantized);
       break;
     default:
       break;

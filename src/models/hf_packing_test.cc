@@ -252,7 +252,11 @@ std::vector<PackingCase> Fp8Cases() {
   block.quantization.block_rows = block.quantization.block_cols = 128;
   HfPacking e5m2 = block;
   e5m2.quantization.e5m2 = true;
-  return {{"channel", channel, {}}, {"tensor", tensor, {}}, {"block", block, {}}, {"e5m2", e5m2, {}}};
+  HfPacking e5m2_channel = channel;
+  HfPacking e5m2_tensor = tensor;
+  e5m2_channel.quantization.e5m2 = e5m2_tensor.quantization.e5m2 = true;
+  return {{"channel", channel, {}},           {"tensor", tensor, {}},          {"block", block, {}}, {"e5m2", e5m2, {}},
+          {"e5m2_channel", e5m2_channel, {}}, {"e5m2_tensor", e5m2_tensor, {}}};
 }
 INSTANTIATE_TEST_SUITE_P(All, Fp8PackingTest, testing::ValuesIn(Fp8Cases()),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -31,6 +31,8 @@ constexpr FolderTypeRow kFolderTypes[] = {
     {.name = "FP8_TENSOR", .bits = 8, .is_fp8 = true, .per_tensor = true},
     {.name = "FP8_BLOCK", .bits = 8, .is_fp8 = true, .block = 128},
     {.name = "FP8_E5M2", .bits = 8, .is_fp8 = true, .block = 128, .e5m2 = true},
+    {.name = "FP8_E5M2_ROW", .bits = 8, .is_fp8 = true, .e5m2 = true},
+    {.name = "FP8_E5M2_TENSOR", .bits = 8, .is_fp8 = true, .per_tensor = true, .e5m2 = true},
 };
 
 const FolderTypeRow* FindFolderType(std::string_view name) {
@@ -42,7 +44,7 @@ const FolderTypeRow* FindFolderType(std::string_view name) {
 
 // The formats that hold the type, the usual one first.
 std::string FormatsOf(const FolderTypeRow& row) {
-  if (row.block > 0) return "fp8";
+  if (row.block > 0 || row.e5m2) return "fp8";
   if (row.is_fp8 || row.rounds_activations) return "compressed-tensors";
   if (row.bits < 4) return "gptq";
   return row.bits == 4 ? "compressed-tensors, gptq, awq" : "compressed-tensors, gptq";
@@ -77,7 +79,7 @@ Result<FolderScheme> FolderSchemeOf(const FolderRequest& request) {
     return InvalidArgument("quantize: --group-size {}: wanted a multiple of 32, or 0 for whole rows",
                            request.group_size);
   }
-  if (request.static_inputs && (row.block > 0 || (!row.is_fp8 && !row.rounds_activations))) {
+  if (request.static_inputs && (row.block > 0 || row.e5m2 || (!row.is_fp8 && !row.rounds_activations))) {
     return InvalidArgument("quantize: --activations static is for W8A8, FP8 and FP8_TENSOR; {} has no place for it",
                            row.name);
   }

@@ -44,7 +44,14 @@ TEST(FolderScheme, TellsWhichWeightsOfE4M3ShareAScale) {
   EXPECT_EQ(FolderSchemeOf({.type = "FP8_TENSOR"})->fp8->rows, 0);
   EXPECT_EQ(FolderSchemeOf({.type = "FP8_BLOCK"})->fp8->rows, 128);
   EXPECT_EQ(FolderSchemeOf({.type = "FP8_BLOCK"})->fp8->cols, 128);
-  EXPECT_FALSE(FolderSchemeOf({.type = "FP8_E5M2"})->fp8.has_value());
+  for (const char* type : {"FP8_E5M2", "FP8_E5M2_ROW", "FP8_E5M2_TENSOR"}) {
+    const auto e5m2 = FolderSchemeOf({.type = type});
+    ASSERT_TRUE(e5m2.ok()) << type;
+    EXPECT_FALSE(e5m2->fp8.has_value()) << type;
+    EXPECT_TRUE(e5m2->packing.quantization.e5m2) << type;
+    EXPECT_FALSE(FolderSchemeOf({.type = type, .format = "compressed-tensors"}).ok()) << type;
+    EXPECT_FALSE(FolderSchemeOf({.type = type, .static_inputs = true}).ok()) << type;
+  }
   EXPECT_FALSE(FolderSchemeOf({.type = "W4A16"})->fp8.has_value());
 }
 

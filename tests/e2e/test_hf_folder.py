@@ -100,7 +100,8 @@ FORMATS = [("W4A16", [], "compressed-tensors", "INT4", 0.5),
            ("W2A16", [], "gptq", "INT4", 5.0), ("W8A16", [], "compressed-tensors", "INT8", 0.002),
            ("W8A16", ["--format", "gptq"], "gptq", "INT8", 0.002), ("W8A8", [], "compressed-tensors", "INT8", 0.002),
            ("FP8", [], "compressed-tensors", "FP8", 0.03), ("FP8_TENSOR", [], "compressed-tensors", "FP8", 0.03),
-           ("FP8_BLOCK", [], "fp8", "FP8", 0.03), ("FP8_E5M2", [], "fp8", "FP8", 0.12)]
+           ("FP8_BLOCK", [], "fp8", "FP8", 0.03), ("FP8_E5M2", [], "fp8", "FP8", 0.12),
+           ("FP8_E5M2_ROW", [], "fp8", "FP8", 0.12), ("FP8_E5M2_TENSOR", [], "fp8", "FP8", 0.12)]
 
 
 @pytest.mark.parametrize("kind, flags, method, held, most", FORMATS)
@@ -192,15 +193,19 @@ def test_int8_and_fp8_are_codes_times_scales(adit, np, full, tmp_path):
         spread = np.repeat(np.repeat(scales, rows, axis=0), cols, axis=1)[:weight.shape[0], :weight.shape[1]]
         assert (np.abs(values * spread - weight) <= np.abs(weight) / 16 + spread * 2.0**-10 + 1e-9).all()
         assert np.abs(values).max() == 448
-    adit.ok("quantize", full, tmp_path / "e5m2", "FP8_E5M2")
-    assert config_of(tmp_path / "e5m2")["quantization_config"]["fmt"] == "e5m2"
-    written = arrays(np, tmp_path / "e5m2")
-    codes = written["model.layers.0.mlp.up_proj.weight"].astype(np.uint8)
-    values = (codes.astype(np.uint16) << 8).view(np.float16).astype(np.float64)  # the upper half of a binary16
-    scales = written["model.layers.0.mlp.up_proj.weight_scale_inv"]
-    spread = np.repeat(np.repeat(scales, 128, axis=0), 128, axis=1)[:weight.shape[0], :weight.shape[1]]
-    assert (np.abs(values * spread - weight) <= np.abs(weight) / 8 + spread * 2.0**-17 + 1e-9).all()
-    assert np.abs(values).max() == 57344
+    for kind, rows, cols in (("FP8_E5M2", 128, 128), ("FP8_E5M2_ROW", 1, weight.shape[1]),
+                             ("FP8_E5M2_TENSOR", *weight.shape)):
+        adit.ok("quantize", full, tmp_path / kind, kind)
+        config = config_of(tmp_path / kind)["quantization_config"]
+        assert config["fmt"] == "e5m2" and config.get("weight_block_size") == ([128, 128] if rows == 128 else None)
+        written = arrays(np, tmp_path / kind)
+        codes = written["model.layers.0.mlp.up_proj.weight"].astype(np.uint8)
+        values = (codes.astype(np.uint16) << 8).view(np.float16).astype(np.float64)  # the upper half of a binary16
+        part = "weight_scale_inv" if rows == 128 else "weight_scale"
+        scales = written[f"model.layers.0.mlp.up_proj.{part}"].reshape(-(-weight.shape[0] // rows), -1)
+        spread = np.repeat(np.repeat(scales, rows, axis=0), cols, axis=1)[:weight.shape[0], :weight.shape[1]]
+        assert (np.abs(values * spread - weight) <= np.abs(weight) / 8 + spread * 2.0**-17 + 1e-9).all()
+        assert np.abs(values).max() == 57344
 
 
 @pytest.mark.parametrize("kind, flags, largest_code", [("W8A8", [], 127), ("FP8", [], 448), ("FP8_TENSOR", [], 448),
