@@ -5,9 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/aligned_buffer.h"
-#include "nn/linear.h"
 #include "quant/encode_rows.h"
+#include "quant/packed_floats.h"
 
 namespace adit::quant {
 namespace {
@@ -15,40 +14,33 @@ namespace {
 // H as a matrix to multiply by, all of it.
 class PackedHessian {
  public:
-  static Result<PackedHessian> Make(const std::vector<float>& hessian, int64_t n, const nn::ExecContext& context) {
+  static Result<PackedHessian> Make(std::vector<float> hessian, int64_t n, const nn::ExecContext& context) {
     PackedHessian packed;
-    packed.rows_ = hessian;
     for (int64_t i = 0; i < n; ++i) {
+      packed.diagonal_.push_back(hessian[static_cast<size_t>(i * n + i)]);
       for (int64_t j = 0; j < i; ++j) {
-        packed.rows_[static_cast<size_t>(j * n + i)] = packed.rows_[static_cast<size_t>(i * n + j)];
+        hessian[static_cast<size_t>(j * n + i)] = hessian[static_cast<size_t>(i * n + j)];
       }
     }
-    packed.matrix_ = nn::PackedMatrix(context.kernels, DType::kF32, n, n);
-    const auto* bytes = reinterpret_cast<const std::byte*>(packed.rows_.data());
-    if (packed.matrix_.needs_packing()) {
-      ADIT_ASSIGN_OR_RETURN(packed.panels_, AlignedBuffer::Allocate(packed.matrix_.packed_bytes(), "awq"));
-      packed.matrix_.PackRows(bytes, n, packed.panels_.data());
-      packed.matrix_.set_data(packed.panels_.data());
-    } else {
-      packed.matrix_.set_data(bytes);
-    }
+    ADIT_ASSIGN_OR_RETURN(packed.packed_, PackedFloats::Make(std::move(hessian), n, n, context));
     return packed;
   }
 
-  float Diagonal(int64_t i) const { return rows_[static_cast<size_t>(i * matrix_.num_cols() + i)]; }
+  float Diagonal(int64_t i) const { return diagonal_[static_cast<size_t>(i)]; }
 
   // The sum of d^T H d over num_rows rows.
   double Quadratic(const std::vector<float>& rows, int64_t num_rows, WorkerTeam& team) const {
-    const int64_t n = matrix_.num_cols();
+    const nn::PackedMatrix& matrix = packed_.matrix();
+    const int64_t n = matrix.num_cols();
     std::vector<float> products(rows.size());
-    const int64_t step = std::max<int64_t>(1, matrix_.num_panels() / (team.size() * 4));
+    const int64_t step = std::max<int64_t>(1, matrix.num_panels() / (team.size() * 4));
     team.Run([&](Worker& worker) {
-      for (int64_t piece; (piece = worker.Claim()) * step < matrix_.num_panels();) {
-        matrix_.Multiply({.activations = {.f32 = rows.data(), .f32_stride = n},
-                          .num_tokens = num_rows,
-                          .out = products.data(),
-                          .out_stride = n},
-                         piece * step, std::min((piece + 1) * step, matrix_.num_panels()));
+      for (int64_t piece; (piece = worker.Claim()) * step < matrix.num_panels();) {
+        matrix.Multiply({.activations = {.f32 = rows.data(), .f32_stride = n},
+                         .num_tokens = num_rows,
+                         .out = products.data(),
+                         .out_stride = n},
+                        piece * step, std::min((piece + 1) * step, matrix.num_panels()));
       }
     });
     double sum = 0.0;
@@ -57,9 +49,8 @@ class PackedHessian {
   }
 
  private:
-  std::vector<float> rows_;
-  nn::PackedMatrix matrix_;
-  AlignedBuffer panels_;
+  PackedFloats packed_;
+  std::vector<float> diagonal_;
 };
 
 // What rounding rows * scales and dividing by them makes of rows, less rows.

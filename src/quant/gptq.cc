@@ -89,14 +89,6 @@ Status GptqFactor::Order(std::vector<float>& hessian, const GptqOptions& options
 }
 
 Status GptqFactor::Pack(const std::vector<float>& factor, const nn::ExecContext& context) {
-  size_t bytes = 0;
-  for (int64_t begin = 0; begin < n_; begin += kTogether) {
-    const int64_t count = std::min(kTogether, n_ - begin);
-    before_.push_back(begin == 0 ? nn::PackedMatrix() : nn::PackedMatrix(context.kernels, DType::kF32, count, begin));
-    if (begin > 0) bytes += before_.back().packed_bytes();
-  }
-  ADIT_ASSIGN_OR_RETURN(packed_, AlignedBuffer::Allocate(bytes, "gptq"));
-  std::byte* panels = packed_.data();
   for (int64_t begin = 0; begin < n_; begin += kTogether) {
     const int64_t count = std::min(kTogether, n_ - begin);
     std::vector<float> rows(static_cast<size_t>(count * begin));
@@ -107,14 +99,9 @@ Status GptqFactor::Pack(const std::vector<float>& factor, const nn::ExecContext&
       for (int64_t j = 0; j < begin; ++j) rows[static_cast<size_t>(k * begin + j)] = row[j] / pivot;
       for (int64_t j = 0; j < k; ++j) within[static_cast<size_t>(k * count + j)] = row[begin + j] / pivot;
     }
-    if (begin == 0) continue;
-    nn::PackedMatrix& matrix = before_[static_cast<size_t>(begin / kTogether)];
-    if (matrix.needs_packing()) {
-      matrix.PackRows(reinterpret_cast<const std::byte*>(rows.data()), count, panels);
-      matrix.set_data(panels);
-      panels += matrix.packed_bytes();
-    } else {
-      matrix.set_data(reinterpret_cast<const std::byte*>(in_place_.emplace_back(std::move(rows)).data()));
+    PackedFloats& before = before_.emplace_back();
+    if (begin > 0) {
+      ADIT_ASSIGN_OR_RETURN(before, PackedFloats::Make(std::move(rows), count, begin, context));
     }
   }
   return Status();
@@ -149,11 +136,12 @@ void GptqFactor::RoundColumns(const float* weights, int64_t num_rows, Round roun
     const auto index = static_cast<size_t>(begin / kTogether);
     std::ranges::fill(sums, 0.0f);
     if (begin > 0) {
-      before_[index].Multiply({.activations = {.f32 = errors.data(), .f32_stride = n_},
-                               .num_tokens = num_rows,
-                               .out = sums.data(),
-                               .out_stride = kTogether},
-                              0, before_[index].num_panels());
+      const nn::PackedMatrix& before = before_[index].matrix();
+      before.Multiply({.activations = {.f32 = errors.data(), .f32_stride = n_},
+                       .num_tokens = num_rows,
+                       .out = sums.data(),
+                       .out_stride = kTogether},
+                      0, before.num_panels());
     }
     for (int64_t row = 0; row < num_rows; ++row) {
       float* row_errors = errors.data() + row * n_ + begin;

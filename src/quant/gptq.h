@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "adit/status.h"
-#include "base/aligned_buffer.h"
 #include "nn/exec_context.h"
-#include "nn/linear.h"
 #include "quant/fp8_scales.h"
+#include "quant/packed_floats.h"
 #include "tensor/block_codes.h"
 #include "tensor/dtype.h"
 #include "tensor/encode_groups.h"
@@ -64,10 +63,8 @@ class GptqFactor {
   int64_t n_ = 0;
   std::vector<float> importance_;
   std::vector<int64_t> order_;              // the columns, in the order in which they are rounded
-  std::vector<nn::PackedMatrix> before_;    // of each kTogether columns: rows L[k][j] / L[k][k], j before them all
+  std::vector<PackedFloats> before_;        // of each kTogether columns: rows L[k][j] / L[k][k], j before them all
   std::vector<std::vector<float>> within_;  // the same of j among them: [columns, columns]
-  AlignedBuffer packed_;
-  std::vector<std::vector<float>> in_place_;  // where the kernels read rows as they are
 };
 
 }  // namespace adit::quant

@@ -253,34 +253,51 @@ Fp8Scales LayerRounder::Fp8ScalesOf(const TensorInfo& tensor) const {
   return scales;
 }
 
-std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const GptqFactor* factor,
-                                            std::span<const float> importance) const {
+std::vector<std::byte> LayerRounder::Encode(const LayerTensor& tensor, const InputStatistics& statistics) const {
   const TensorInfo& origin = *tensor.tensor;
+  const GroupScales* groups = GroupsOf(tensor);
   const int64_t num_rows = origin.num_rows();
   const int64_t n = origin.row_elements();
   const size_t row_bytes = RowBytes(tensor.dtype, n);
+  const float* importance = statistics.importance.empty() ? nullptr : statistics.importance.data();
   std::vector<std::byte> bytes(static_cast<size_t>(num_rows) * row_bytes);
   std::optional<Fp8Scales> fp8_scales;
   if (tensor.dtype == DType::kFp8) fp8_scales = Fp8ScalesOf(origin);
-  constexpr int64_t kStep = 16;
+  const bool fits = groups != nullptr && statistics.fitter;
+  const int64_t step = fits ? ScaleFitter::kTogether : 16;
   context_.team.Run([&](Worker& worker) {
-    std::vector<float> rows(static_cast<size_t>(kStep * n));
-    for (int64_t piece; (piece = worker.Claim()) * kStep < num_rows;) {
-      const int64_t first = piece * kStep;
-      const int64_t count = std::min(kStep, num_rows - first);
+    std::vector<float> rows(static_cast<size_t>(step * n));
+    for (int64_t piece; (piece = worker.Claim()) * step < num_rows;) {
+      const int64_t first = piece * step;
+      const int64_t count = std::min(step, num_rows - first);
       ReadScaled(origin, first, count, rows.data());
       std::byte* out = bytes.data() + static_cast<size_t>(first) * row_bytes;
       if (fp8_scales) {
-        factor->EncodeFp8Rows(*fp8_scales, rows.data(), first, count, out);
-      } else if (factor != nullptr) {
-        factor->EncodeRows(tensor.dtype, GroupsOf(tensor), rows.data(), count, out);
+        statistics.factor->EncodeFp8Rows(*fp8_scales, rows.data(), first, count, out);
+      } else if (statistics.factor) {
+        statistics.factor->EncodeRows(tensor.dtype, groups, rows.data(), count, out);
       } else {
-        EncodeRowsWith(tensor.dtype, GroupsOf(tensor), rows.data(), importance.empty() ? nullptr : importance.data(),
-                       out, count, n);
+        EncodeRowsWith(tensor.dtype, groups, rows.data(), importance, out, count, n);
       }
+      if (fits) statistics.fitter->Fit(rows.data(), count, out);
     }
   });
   return bytes;
+}
+
+Result<LayerRounder::InputStatistics> LayerRounder::StatisticsOf(std::vector<float> hessian, int64_t n,
+                                                                 bool in_groups) const {
+  InputStatistics statistics;
+  for (int64_t i = 0; i < n && !hessian.empty(); ++i) {
+    statistics.importance.push_back(hessian[static_cast<size_t>(i * n + i)]);
+  }
+  if (!hessian.empty() && in_groups) {
+    ADIT_ASSIGN_OR_RETURN(statistics.fitter, ScaleFitter::Make(hessian, n, *options_.groups, context_));
+  }
+  if (options_.gptq) {
+    ADIT_ASSIGN_OR_RETURN(statistics.factor, GptqFactor::Make(std::move(hessian), n, options_.gptq_options, context_));
+  }
+  return statistics;
 }
 
 Status LayerRounder::RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const {
@@ -298,15 +315,11 @@ Status LayerRounder::RoundInput(LayerInput input, std::vector<float> hessian, Ro
       }
     }
   }
-  std::vector<float> importance;
-  for (int64_t i = 0; i < n && !hessian.empty(); ++i) importance.push_back(hessian[static_cast<size_t>(i * n + i)]);
-  std::optional<GptqFactor> factor;
-  if (options_.gptq) {
-    ADIT_ASSIGN_OR_RETURN(factor, GptqFactor::Make(std::move(hessian), n, options_.gptq_options, context_));
-  }
+  const bool in_groups = std::ranges::any_of(
+      tensors_, [&](const LayerTensor& tensor) { return is_mine(tensor) && GroupsOf(tensor) != nullptr; });
+  ADIT_ASSIGN_OR_RETURN(const InputStatistics statistics, StatisticsOf(std::move(hessian), n, in_groups));
   for (const LayerTensor& tensor : tensors_) {
-    if (!is_mine(tensor)) continue;
-    out.Add(*tensor.tensor, tensor.dtype, Encode(tensor, factor ? &*factor : nullptr, importance));
+    if (is_mine(tensor)) out.Add(*tensor.tensor, tensor.dtype, Encode(tensor, statistics));
   }
   return Status();
 }

@@ -17,6 +17,7 @@
 #include "quant/fp8_scales.h"
 #include "quant/gptq.h"
 #include "quant/rounded_layer.h"
+#include "quant/scale_fitter.h"
 #include "quant/smooth_quant.h"
 #include "tensor/encode_groups.h"
 
@@ -74,6 +75,13 @@ class LayerRounder {
   // What divides the columns of each input, which its matrices are multiplied by; empty: nothing.
   using Scales = std::array<std::vector<float>, kNumLayerInputs>;
 
+  // What an input of calibration says of how to round what reads it; parts that a method has no use for are empty.
+  struct InputStatistics {
+    std::vector<float> importance;  // of columns
+    std::optional<GptqFactor> factor;
+    std::optional<ScaleFitter> fitter;
+  };
+
   const LayerTensor* FindEnd(std::string_view end) const;
   bool CanScale(LayerInput input) const;
   std::vector<int64_t> SourcesOf(LayerInput input, int64_t num_columns) const;
@@ -87,9 +95,10 @@ class LayerRounder {
   std::vector<float> SampleRows(const formats::TensorInfo& tensor) const;
   void DivideSources(RoundedLayer& out) const;
   std::vector<float> LargestInputs(const LayerInputs& inputs) const;
+  // Of an input of `n` columns; `in_groups`: scales of GroupScales are wanted.
+  Result<InputStatistics> StatisticsOf(std::vector<float> hessian, int64_t n, bool in_groups) const;
   Status RoundInput(LayerInput input, std::vector<float> hessian, RoundedLayer& out) const;
-  std::vector<std::byte> Encode(const LayerTensor& tensor, const GptqFactor* factor,
-                                std::span<const float> importance) const;
+  std::vector<std::byte> Encode(const LayerTensor& tensor, const InputStatistics& statistics) const;
   Fp8Scales Fp8ScalesOf(const formats::TensorInfo& tensor) const;
   // Rows [first, first + count) of the tensor, scaled as it and what it gives are.
   void ReadScaled(const formats::TensorInfo& tensor, int64_t first, int64_t count, float* out) const;

@@ -148,4 +148,19 @@ void EncodeGroups(const GroupScales& groups, const float* row, const float* impo
   }
 }
 
+void MultiplyScales(const GroupScales& groups, std::span<const double> factors, std::byte* row,
+                    int64_t num_cols) noexcept {
+  const int64_t group_size = groups.group_size > 0 ? groups.group_size : num_cols;
+  for (int64_t b = 0; b < num_cols / kBlockCols; ++b) {
+    const auto factor = static_cast<float>(factors[static_cast<size_t>(b * kBlockCols / group_size)]);
+    if (groups.bits == 8) {
+      BlockInt8& block = reinterpret_cast<BlockInt8*>(row)[b];
+      block.d = Stored(groups, block.d * factor);
+    } else {
+      BlockInt4& block = reinterpret_cast<BlockInt4*>(row)[b];
+      block.d = FloatToHalf(HalfToFloat(block.d) * factor);
+    }
+  }
+}
+
 }  // namespace adit

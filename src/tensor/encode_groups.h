@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "tensor/dtype.h"
 
@@ -29,6 +30,10 @@ struct GroupScales {
 // with an infinity or a NaN gets the scale NaN.
 void EncodeGroups(const GroupScales& groups, const float* row, const float* importance, std::byte* out,
                   int64_t num_cols) noexcept;
+
+// Multiplies the scales of a row that EncodeGroups has written by `factors`, one for each group; codes and zeros stay.
+void MultiplyScales(const GroupScales& groups, std::span<const double> factors, std::byte* row,
+                    int64_t num_cols) noexcept;
 
 }  // namespace adit
 

@@ -88,6 +88,24 @@ TEST_P(EncodeGroupsTest, ImportanceMakesTheErrorThatCountsNoLarger) {
   }
 }
 
+TEST_P(EncodeGroupsTest, MultipliedScalesMultiplyTheirGroups) {
+  const GroupScales& groups = GetParam();
+  const std::vector<float> row = NormalRow(256, 9);
+  const size_t size = groups.group_size > 0 ? static_cast<size_t>(groups.group_size) : row.size();
+  std::vector<std::byte> blocks(RowBytes(groups.dtype(), 256));
+  EncodeGroups(groups, row.data(), nullptr, blocks.data(), 256);
+  std::vector<float> before(row.size()), after(row.size());
+  Traits(groups.dtype()).decode(blocks.data(), before.data(), 256);
+  std::vector<double> factors;
+  for (size_t g = 0; g < row.size() / size; ++g) factors.push_back(0.9 + 0.07 * static_cast<double>(g));
+  MultiplyScales(groups, factors, blocks.data(), 256);
+  Traits(groups.dtype()).decode(blocks.data(), after.data(), 256);
+  // Scales are halves.
+  for (size_t i = 0; i < row.size(); ++i) {
+    EXPECT_NEAR(after[i], before[i] * static_cast<float>(factors[i / size]), 1e-3f * std::abs(before[i])) << i;
+  }
+}
+
 TEST_P(EncodeGroupsTest, ZerosStayZeros) {
   for (const float x : RoundTripGroups(GetParam(), std::vector<float>(256, 0.0f), nullptr)) EXPECT_EQ(x, 0.0f);
 }
