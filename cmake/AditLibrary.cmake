@@ -1,5 +1,5 @@
 # The installed library: the public headers, and one archive of all folders that the engine stands on.
-set(folders base tensor kernels formats tokenizer grammar kv sched nn models sample engine)
+set(folders base tensor kernels formats tokenizer grammar kv sched nn models sample plan engine)
 set(objects "")
 foreach(folder IN LISTS folders)
   list(APPEND objects $<TARGET_OBJECTS:adit_${folder}>)
