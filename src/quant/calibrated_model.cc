@@ -139,9 +139,14 @@ class CalibratedModelImpl final : public CalibratedModel {
   std::unique_ptr<LayerStore> store_;            // null: none is kept
 };
 
+// Raised whenever the same model, text and options give other layers than before: those that an older build has kept
+// are not gone on from.
+constexpr int64_t kRoundingVersion = 2;
+
 // Of all that the rounded layers depend on.
 uint64_t CalibratedModelImpl::Fingerprint() const {
   Fnv1a hash;
+  hash.AddNumber(kRoundingVersion);
   hash.AddNumber(static_cast<int64_t>(model_->size_bytes()));
   hash.AddNumber(static_cast<int64_t>(formats::ContentHash(*model_)));
   for (const TensorInfo& tensor : tensors_) hash.AddNumber(static_cast<int64_t>(tensor.dtype));
